@@ -1,4 +1,4 @@
-// --help, --version, mistakes; and how Saltfile, configuration and command line come together.
+// --help, --version, usage errors; and how Saltfile, configuration and command line are combined.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,14 +23,14 @@ describe('early answers', () => {
   };
 
   it.each(Object.keys(commandSpecs))(
-    '%s --version names the compatible release where installers look',
+    '%s --version prints the compatible release where installers expect it',
     async (prog) => {
       const { code, stdout } = await early(prog, '--version');
       expect([code, stdout]).toEqual([0, `${prog} 3006.27 (Halite ${haliteVersion})\n`]);
     },
   );
 
-  it('prints help with groups, whatever follows', async () => {
+  it('prints help with groups, independent of what follows', async () => {
     const { code, stdout } = await early('salt', '--help', '--nosuch');
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Usage: salt \[options\] '<target>' <function> \[arguments\]\n/);
@@ -38,7 +38,7 @@ describe('early answers', () => {
       expect(stdout).toContain(`\n  ${title}\n`);
   });
 
-  it('answers mistakes with usage, message, suggestion and 64', async () => {
+  it('answers usage errors with usage, message, suggestion and 64', async () => {
     const { code, stdout, stderr } = await early('salt', '--verbos', '--summry');
     expect([code, stdout]).toEqual([64, '']);
     expect(stderr).toBe(
@@ -71,7 +71,7 @@ describe('settings', () => {
     return { settings: loadSettings({ spec, parsed, load: loadClientConfig, io }), io };
   };
 
-  it('takes what was typed, then the Saltfile, then the files, then defaults', async () => {
+  it('uses the command line, then the Saltfile, then the files, then defaults', async () => {
     const files = {
       master: 'timeout: 7\nstate_output: terse\nshow_jid: true\n',
       Saltfile: 'salt:\n  state_output: mixed\n  static: true\nsalt-key:\n  quiet: true\n',

@@ -1,4 +1,4 @@
-// The first step of every command: options, or an early answer to --help, --version and mistakes.
+// The first step of every command: parses options, or answers --help, --version and usage errors.
 import { readFileSync } from 'node:fs';
 import { HaliteError } from '../base/errors/index.ts';
 import { exitCodes } from '../base/util/exit-codes.ts';
@@ -9,12 +9,12 @@ import { type CommandSpec, type ParsedCommandLine, parseCommandLine } from './op
 
 const debugLevels = new Set(['all', 'garbage', 'trace', 'debug', 'profile']);
 
-/** `salt 3006.27 (Halite 0.1.0)`: the compatible release first, where installers look for it. */
+/** `salt 3006.27 (Halite 0.1.0)`: the compatible release first, where installers expect it. */
 function versionLine(prog: string): string {
   return `${prog} ${saltCompatVersion} (Halite ${haliteVersion})\n`;
 }
 
-/** Prints usage and message as optparse does, and leaves with 64. */
+/** Prints usage and message as optparse does, and exits with 64. */
 export async function usageExit(spec: CommandSpec, message: string, io: Terminal, hint?: string): Promise<never> {
   const { formatUsage } = await import('./optparse-help.ts');
   io.err(`${formatUsage(spec)}\n${spec.prog}: error: ${message}\n`);
@@ -61,7 +61,7 @@ async function parseOrExit(spec: CommandSpec, argv: readonly string[], io: Termi
   }
 }
 
-/** --args-stdin: each line is one more word of the command line. */
+/** --args-stdin: each line is one more argument of the command line. */
 async function withStandardInput(
   spec: CommandSpec,
   parsed: ParsedCommandLine,

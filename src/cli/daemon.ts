@@ -1,4 +1,4 @@
-// What both daemons do around their work: options, configuration, log, pid file, background, user, signals.
+// Common parts of both daemons: options, configuration, log, pid file, background, user, signals.
 import { prepareDirs } from '../base/config/index.ts';
 import type { OpenOpts } from '../base/config/opts.ts';
 import type { LoadedConfig, LoadRequest } from '../base/config/request.ts';
@@ -23,7 +23,7 @@ export interface DaemonProgram<O extends DaemonOpts> {
   run(opts: O, log: Logger): Promise<Running>;
 }
 
-/** Runs a daemon until it ends; gives its exit code. */
+/** Runs a daemon until it ends; returns its exit code. */
 export async function runDaemon<O extends DaemonOpts>(
   program: DaemonProgram<O>,
   argv: readonly string[],
@@ -31,9 +31,9 @@ export async function runDaemon<O extends DaemonOpts>(
 ): Promise<number> {
   const { spec } = program;
   const parsed = await readCommandLine(spec, argv, io);
-  // Salt's daemons let stray words pass; they are named, because they are most likely a mistake.
+  // Salt's daemons ignore extra arguments; here they are reported, because they are most likely a mistake.
   for (const word of parsed.args) io.err(`WARNING: ${spec.prog} takes no argument: ${word}\n`);
-  // Read before going to the background, so that mistakes in the files are seen on the terminal.
+  // Read before going to the background, so that errors in the files are printed on the terminal.
   const settings = await loadLinkedSettings({
     spec,
     parsed,
@@ -47,7 +47,7 @@ export async function runDaemon<O extends DaemonOpts>(
 
 async function serve<O extends DaemonOpts>(program: DaemonProgram<O>, settings: Settings<O>): Promise<number> {
   const { opts, spec } = settings;
-  // Whoever starts a daemon does not decide who else may write its files; Salt's daemons work under 022 as well.
+  // The umask of the caller must not determine who else may write the daemon's files; Salt's daemons use 022 as well.
   forbid(0o022);
   const { warnings } = prepareDirs(opts);
   const release = claimPidFile(opts.pidfile, spec.prog, opts.user);

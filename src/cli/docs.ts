@@ -1,9 +1,9 @@
-// Documentation of functions for `-d`, read from the extensions themselves: no daemon is needed for it.
+// Documentation of functions for `-d`, read from the extensions themselves: no daemon is needed.
 import { newDict, type PlainDict, type Value } from '../base/codec/value.ts';
 import { hasGlob, matchesGlob } from '../base/util/fnmatch.ts';
 import type { FunctionKind } from '../extend/loader/index.ts';
 
-/** reStructuredText marks that only disturb on a terminal. */
+/** reStructuredText markup that is not useful on a terminal. */
 export function stripMarkup(text: string): string {
   return text
     .replace(/ *.. code-block:: \S+\n{1,2}/g, '')

@@ -1,4 +1,4 @@
-// Which exit code a failed command ends with: the one table.
+// Maps errors to exit codes of commands, in one table.
 import { type ErrorCode, HaliteError } from '../base/errors/index.ts';
 import { exitCodes } from '../base/util/exit-codes.ts';
 
@@ -14,7 +14,7 @@ const byCode: Partial<Record<ErrorCode, number>> = {
   'wire.timeout': exitCodes.unavailable,
 };
 
-/** Halite's own errors by their code; anything else is a fault in the program. */
+/** Halite's own errors by their code; any other error is a defect of the program. */
 export function exitStatusOf(error: unknown): number {
   if (!(error instanceof HaliteError)) return exitCodes.software;
   const given = error.details['exitCode'];

@@ -1,10 +1,10 @@
-// Ctrl-C and termination for commands that have nothing to tell about a job.
+// Ctrl-C and SIGTERM for commands that need not report a job.
 import type { Terminal } from './io.ts';
 
 const interrupted = 130;
 const terminated = 143;
 
-/** Leaves with Salt's words on Ctrl-C; gives back what undoes it. */
+/** Exits with Salt's message on Ctrl-C; returns the function that removes the handlers. */
 export function leaveOnSignals(io: Terminal): () => void {
   const interrupt = (): void => {
     io.err('\nExiting gracefully on Ctrl-c\n');

@@ -1,4 +1,4 @@
-// Standard output and error of commands, written at once: no stream objects to set up, nothing left to flush at exit.
+// Standard output and error of commands, written synchronously: no streams to set up, nothing to flush at exit.
 import { writeSync } from 'node:fs';
 import { visibleColored, visibleText } from '../base/util/visible.ts';
 
@@ -11,7 +11,7 @@ function write(fd: number, text: string | Uint8Array): void {
       bytes = bytes.subarray(writeSync(fd, bytes));
     } catch (thrown) {
       const { code } = thrown as NodeJS.ErrnoException;
-      // The reader is gone (`salt … | head`): there is nobody left to work for.
+      // The reader has closed the pipe (`salt … | head`): no more output is needed.
       if (code === 'EPIPE') process.exit(0);
       if (code !== 'EAGAIN') throw thrown;
       Atomics.wait(pause, 0, 0, 5);
@@ -20,21 +20,24 @@ function write(fd: number, text: string | Uint8Array): void {
 }
 
 /**
- * Which control sequences of a text are meant for the terminal. What commands print holds ids, results and errors of minions,
- * which must not steer the operator's terminal: unless said otherwise, none.
+ * Which control sequences of a text may reach the terminal. Output contains ids, results and errors of minions,
+ * which must not control the operator's terminal: by default, none.
  */
 export type Escapes = 'none' | 'colors' | 'all';
 
-/** Where a command prints; tests hand in their own. */
+/** The output of a command; tests supply their own. */
 export interface Terminal {
   out(text: string | Uint8Array, escapes?: Escapes): void;
   err(text: string, escapes?: Escapes): void;
 }
 
-/** C1 controls, line separators and turns of direction begin with one of these bytes; nothing else in UTF-8 JSON has to be looked at. */
+/**
+ * C1 controls, line separators and direction marks begin with one of these bytes; other bytes of UTF-8 JSON need no
+ * check.
+ */
 const mayHide = (bytes: Buffer): boolean => bytes.includes(0xc2) || bytes.includes(0xe2) || bytes.includes(0x1b);
 
-/** The text with everything visible that it must not do. Bytes are text that is written already. */
+/** The text with control characters made visible unless allowed. Bytes are text that is already encoded. */
 export function safeFor(escapes: Escapes, text: string | Uint8Array): string | Uint8Array {
   if (escapes === 'all') return text;
   if (typeof text === 'string') return escapes === 'colors' ? visibleColored(text) : visibleText(text);

@@ -1,4 +1,4 @@
-// Links to secret stores in what commands on the master read.
+// References to secret stores in the options that commands on the master read.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -30,18 +30,18 @@ const settingsWith = (master: string, load = loadCommandSettings) => {
 };
 
 describe('a command on the master', () => {
-  it('follows links in its own options and in what it reads of the configuration', async () => {
+  it('resolves references in its own options and in those it reads of the configuration', async () => {
     const settings = await settingsWith('timeout: sdb://store/pause\nnodegroups: {east: sdb://store/east}\n');
     expect(settings.values['timeout']).toBe(7);
     expect(settings.opts.get('nodegroups')).toEqual({ east: 'web*' });
   });
 
-  it("follows links in the user's own file", async () => {
+  it("resolves references in the user's own file", async () => {
     writeFileSync(join(root, 'home/.saltrc'), 'state_output: sdb://store/style\n');
     expect((await settingsWith('')).values['state_output']).toBe('terse');
   });
 
-  it('asks no store for what only the master needs', async () => {
+  it('does not query stores for options that only the master needs', async () => {
     const away = 'gone: {driver: nosuch}\nmysql.pass: sdb://gone/x\n';
     expect((await settingsWith(away)).opts.get('mysql.pass')).toBe('sdb://gone/x');
     await expect(settingsWith(away, loadLinkedSettings)).rejects.toThrow('mysql.pass holds a link');

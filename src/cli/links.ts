@@ -1,15 +1,15 @@
-// Settings whose links to secret stores (`sdb://…` in place of values) are looked up.
+// Settings in which references to secret stores (`sdb://…` in place of values) are resolved.
 import type { OpenOpts } from '../base/config/opts.ts';
 import { terminal } from './io.ts';
 import { defaultValues } from './optparse.ts';
 import { loadSettings, type Settings, type SettingsRequest } from './settings.ts';
 
-/** Loads the settings and, when they hold links, once more with what those lead to. */
+/** Loads the settings and, when they contain references, once more with the resolved values. */
 export function loadLinkedSettings<O extends OpenOpts>(request: SettingsRequest<O>): Promise<Settings<O>> {
   return follow(request, () => true);
 }
 
-/** What commands read of the master's configuration, beside the options they have themselves. */
+/** Options of the master's configuration that commands read, in addition to their own. */
 const readByCommands = new Set(
   (
     'cachedir color_theme gather_job_timeout hash_type key_pass master_pubkey_signature master_sign_key_name nodegroups ' +
@@ -19,8 +19,8 @@ const readByCommands = new Set(
 );
 
 /**
- * For the commands on the master: only the links they need are followed. The passwords of its databases are the master's own
- * business; a store that is slow or away must not keep anybody from `salt '*' test.ping`.
+ * For the commands on the master: only the references they need are resolved. Passwords of databases are needed only by
+ * the master itself; a slow or unavailable store must not block `salt '*' test.ping`.
  */
 export function loadCommandSettings<O extends OpenOpts>(request: SettingsRequest<O>): Promise<Settings<O>> {
   const own = defaultValues(request.spec);

@@ -1,4 +1,4 @@
-// Usage and help texts, laid out as optparse lays them out.
+// Usage and help texts in the layout of Python's optparse.
 import { fillText, wrapText } from '../base/util/textwrap.ts';
 import { type CommandSpec, defaultValues, type OptionSpec, type OptionValue, takesValue } from './optparse.ts';
 
@@ -12,7 +12,7 @@ interface Layout {
   readonly defaults: Record<string, OptionValue>;
 }
 
-/** `Usage: salt [options] …` with the line end optparse adds. */
+/** `Usage: salt [options] …` with the line end that optparse adds. */
 export function formatUsage(spec: CommandSpec): string {
   return `Usage: ${spec.usage.replaceAll('%prog', spec.prog)}\n`;
 }

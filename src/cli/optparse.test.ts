@@ -1,4 +1,4 @@
-// optparse against what Python's optparse made of the same command lines (test/fixtures/cli).
+// optparse compared with Python's optparse on the same command lines (test/fixtures/cli).
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -52,7 +52,7 @@ function outcome(spec: CommandSpec, argv: string[]): RecordedCase {
 }
 
 const saltCases = fixture('optparse-salt.json');
-// Salt 3008 lets these be given several times, 3006 keeps the last.
+// Salt 3008 accepts these several times, 3006 uses the last.
 const nowLists = new Set(['file_root', 'pillar_root', 'states_dir']);
 
 describe.each(Object.keys(saltCases))('%s', (prog) => {
@@ -94,7 +94,7 @@ describe.each(Object.keys(saltCases))('%s', (prog) => {
   });
 });
 
-describe('the made-up command', () => {
+describe('the synthetic command', () => {
   const { lab, help, usage, cases } = fixture('optparse-lab.json');
   const option = (raw: Record<string, unknown>): OptionSpec =>
     ({ help: '', ...raw, constant: raw['const'] as OptionValue }) as unknown as OptionSpec;
@@ -127,9 +127,9 @@ describe('the made-up command', () => {
   });
 });
 
-describe('what optparse does not have', () => {
+describe('additions to optparse', () => {
   const salt = commandSpecs['salt']!();
-  it('suggests the nearest option', () => {
+  it('suggests the most similar option', () => {
     expect(() => parseCommandLine(salt, ['--subsett'])).toThrowError(
       expect.objectContaining({ message: 'no such option: --subsett', hint: 'Did you mean --subset?' }),
     );
@@ -138,7 +138,7 @@ describe('what optparse does not have', () => {
     expect(parseCommandLine(salt, ['--de', '|']).values['delimiter']).toBe('|');
     expect(parseCommandLine(salt, ['--dur']).values['durable']).toBe('24h');
   });
-  it('takes an optional value only after =', () => {
+  it('accepts an optional value only after =', () => {
     const bare = parseCommandLine(salt, ['--durable', 'web*', 'test.ping']);
     expect([bare.values['durable'], bare.args]).toEqual(['24h', ['web*', 'test.ping']]);
     expect(parseCommandLine(salt, ['--durable=2h']).values['durable']).toBe('2h');

@@ -1,4 +1,4 @@
-// Command lines read with the rules of Python's optparse, which every Salt user's fingers and scripts know.
+// Parses command lines with the rules of Python's optparse, on which users and scripts rely.
 
 import { pyRepr } from '../base/codec/python/repr.ts';
 import { HaliteError } from '../base/errors/index.ts';
@@ -24,7 +24,7 @@ export interface OptionSpec {
   readonly dest: string;
   readonly action?: OptionAction;
   readonly type?: 'string' | 'int' | 'float' | 'choice';
-  /** Values taken, default 1; more give a list. */
+  /** Number of values, default 1; more give a list. */
   readonly nargs?: number;
   /** Halite only: `--durable` or `--durable=24h`; without `=` the constant is stored. */
   readonly optionalValue?: boolean;
@@ -35,7 +35,7 @@ export interface OptionSpec {
   readonly help: string;
   /** Not an option of Salt 3006: never makes an abbreviation of Salt's options ambiguous. */
   readonly ours?: boolean;
-  /** A last touch to the text, before it is stored. */
+  /** Applied to the text before it is stored. */
   readonly convert?: (text: string) => string;
 }
 
@@ -61,11 +61,11 @@ export interface ParsedCommandLine {
   /** Destinations named on the command line. */
   readonly explicit: Set<string>;
   readonly args: string[];
-  /** `--help` or `--version` was met; nothing after it was looked at. */
+  /** `--help` or `--version` was found; nothing after it was parsed. */
   readonly wants?: 'help' | 'version';
 }
 
-/** Wrong usage; `suggestion` is the option that was probably meant. */
+/** A usage error; `suggestion` is the option that was probably meant. */
 function usageError(message: string, suggestion?: string): HaliteError {
   return new HaliteError('cli.usage', message, suggestion ? { hint: `Did you mean ${suggestion}?` } : {});
 }
@@ -79,7 +79,7 @@ export function takesValue(option: OptionSpec): boolean {
   return action === 'store' || action === 'append';
 }
 
-/** Values every destination starts with. When two options share one, the later default wins, as in optparse. */
+/** The default of every destination. When two options share one, the later default applies, as in optparse. */
 export function defaultValues(spec: CommandSpec): Record<string, OptionValue> {
   const values: Record<string, OptionValue> = Object.create(null);
   for (const option of allOptions(spec)) {
@@ -90,7 +90,7 @@ export function defaultValues(spec: CommandSpec): Record<string, OptionValue> {
   return values;
 }
 
-/** Throws `cli.usage` for what optparse calls an error. */
+/** Throws `cli.usage` where optparse reports an error. */
 export function parseCommandLine(spec: CommandSpec, argv: readonly string[]): ParsedCommandLine {
   return new Reader(spec, argv).read();
 }
@@ -146,14 +146,14 @@ class Reader {
       const option = this.#flags.get(flag);
       if (!option) throw usageError(`no such option: ${flag}`);
       const value = takesValue(option);
-      // `-t5`: what follows the letter is the value.
+      // `-t5`: the text after the letter is the value.
       if (value && at + 1 < letters.length) this.#rest.unshift(letters.slice(at + 1).join(''));
       this.#apply(flag, option);
       if (value) return;
     }
   }
 
-  /** The full name of a long option from a unique beginning of it. */
+  /** The full name of a long option from a unique prefix. */
   #match(typed: string): string {
     if (this.#flags.has(typed)) return typed;
     const longer = [...this.#flags.keys()].filter((flag) => flag.startsWith('--') && flag.startsWith(typed));

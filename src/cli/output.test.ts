@@ -63,7 +63,7 @@ describe('display', () => {
     { output: 'json', output_indent: 'pretty' },
     { output: 'yaml' },
     {},
-  ])('shows what is written already like the value, with %o', async (opts) => {
+  ])('prints JSON text like its value, with %o', async (opts) => {
     const data = dictOf([
       ['b', [1, new PyFloat(2), 'x "y" é', dictOf([])]],
       ['a', dictOf([['10', null]])],
@@ -79,7 +79,7 @@ describe('display', () => {
     expect(readFileSync(file, 'utf8')).toBe(expected.stdout);
   });
 
-  it('prints without trailing white space, and nothing for nothing', async () => {
+  it('prints without trailing white space, and nothing for an empty text', async () => {
     const io = captureTerminal();
     const display = new Display({ output: 'txt' }, io);
     await display.show(dictOf([['web1', 'a\nb\n\n']]));
@@ -88,7 +88,7 @@ describe('display', () => {
     expect(io.stdout).toBe('web1: a\nweb1: b\nweb1:\n');
   });
 
-  it('falls back to nested for data an outputter cannot show', async () => {
+  it('falls back to nested for data that an outputter cannot format', async () => {
     const io = captureTerminal();
     const display = new Display({}, io);
     await display.show([1, 2], 'highstate');
@@ -96,7 +96,7 @@ describe('display', () => {
     expect(io.stdout).toBe('- 1\n- 2\nreturn:\n    aa:bb\n');
   });
 
-  it('names an outputter that does not exist, once', async () => {
+  it('reports an outputter that does not exist, once', async () => {
     const io = captureTerminal();
     const display = new Display({ output: 'nosuch' }, io);
     await display.show(dictOf([['web1', true]]));
@@ -105,7 +105,7 @@ describe('display', () => {
     expect(io.stdout).toBe('web1:\n    True\nweb2:\n    True\n');
   });
 
-  it('uses an outputter of the operator first, and says when it is broken', async () => {
+  it('uses an outputter of the operator first, and reports when it is broken', async () => {
     writeFileSync(
       join(folder, 'shout.mjs'),
       "export default { kind: 'outputters', name: 'shout', doc: '', render: (data) => JSON.stringify(data).toUpperCase() };",

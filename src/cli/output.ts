@@ -1,4 +1,4 @@
-// Shows results: which outputter, colours or not, terminal or file, and what happens when an outputter fails.
+// Prints results: which outputter, colours or not, terminal or file, and fallbacks when an outputter fails.
 import { appendFileSync, existsSync, truncateSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import { JsonText } from '../base/codec/json/json-text.ts';
@@ -13,8 +13,8 @@ import { loadOutputter } from './outputters.ts';
 export type OutputSettings = Readonly<Record<string, Value>>;
 
 /**
- * The outputter Salt would take: `--out` first, then what the function asks for. `--out=highstate` leaves the choice
- * to the function, because most results are no state results.
+ * The outputter that Salt would use: `--out` first, then the one that the function names. `--out=highstate` leaves the
+ * choice to the function, because most results are not state results.
  */
 export function chooseOutputter(asked: string | undefined, opts: OutputSettings): string {
   const output = typeof opts['output'] === 'string' && opts['output'] !== '' ? opts['output'] : undefined;
@@ -27,14 +27,14 @@ export function chooseOutputter(asked: string | undefined, opts: OutputSettings)
   return out === 'text' ? 'txt' : out || 'nested';
 }
 
-/** Colours: never for files and pipes unless forced; NO_COLOR counts as well. */
+/** Colours: never for files and pipes unless forced; NO_COLOR is respected too. */
 export function wantsColor(opts: OutputSettings, isTerminal: () => boolean = () => isatty(1)): boolean {
   if (opts['force_color'] === true) return true;
   if (opts['no_color'] === true || process.env['NO_COLOR'] || opts['output_file']) return false;
   return typeof opts['color'] === 'boolean' ? opts['color'] : isTerminal();
 }
 
-/** Our own colours, those of data when `strip_colors` is off, everything when the operator asks for it. */
+/** Our own colours, those of data when `strip_colors` is off, all control sequences when the operator requests it. */
 function allowedEscapes(opts: OutputSettings, color: boolean): Escapes {
   if (opts['output_raw_escapes'] === true) return 'all';
   return color || opts['strip_colors'] === false ? 'colors' : 'none';
@@ -81,7 +81,7 @@ export class Display {
     return { color: this.#color, opts, retcode, ...(typeof indent === 'number' ? { indent } : {}) };
   }
 
-  /** A value that is written already, when the outputter can do without looking into it. */
+  /** JSON text, when the outputter can print it without parsing. */
   async #formatText(text: JsonText, asked: string | undefined, retcode: number): Promise<Uint8Array | undefined> {
     const outputter = await this.#outputter(chooseOutputter(asked, this.#opts));
     return outputter.renderText?.(text, await this.#options(retcode));
@@ -114,7 +114,7 @@ export class Display {
   async #load(name: string): Promise<Outputter> {
     const found = await loadOutputter(name, this.#opts, this.#io);
     if (found) return found;
-    // Old minions still ask for `grains`, which is nested by another name.
+    // Old minions still name the outputter `grains`, which is another name for nested.
     if (name !== 'grains') this.#io.err(`[ERROR   ] Invalid outputter ${name} specified, fall back to nested\n`);
     const nested = await loadOutputter('nested', {}, this.#io);
     if (!nested) throw new HaliteError('extension.unavailable', 'the outputter nested is missing');

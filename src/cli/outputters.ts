@@ -1,4 +1,4 @@
-// Finds an outputter by name: the operator's own files first, then the built-in ones, imported when they are used.
+// Finds an outputter by name: the operator's own files first, then the built-in ones, imported on use.
 import { statSync } from 'node:fs';
 import type { Value } from '../base/codec/value.ts';
 import { messageOf } from '../base/errors/index.ts';
@@ -11,7 +11,7 @@ type Opts = Readonly<Record<string, Value>>;
 
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
-/** What `halite/sdk` means to that file; nothing in a checkout that was never built. */
+/** What `halite/sdk` resolves to in that file; undefined in a checkout that was never built. */
 function sdkUrl(bundleFile: (name: string) => URL): string | undefined {
   try {
     return bundleFile('sdk').href;
@@ -20,7 +20,7 @@ function sdkUrl(bundleFile: (name: string) => URL): string | undefined {
   }
 }
 
-/** An outputter of the operator's own; a broken file is named and passed over. */
+/** An outputter of the operator; a broken file is reported and skipped. */
 async function ownOutputter(name: string, folders: readonly string[], io: Terminal): Promise<Outputter | undefined> {
   const [{ findUserFiles }, { importUserFile }, { problemWith }, { bundleFile }] = await Promise.all([
     import('../extend/loader/user-folders.ts'),

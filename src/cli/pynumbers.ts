@@ -14,7 +14,7 @@ function radixOf(text: string): number {
   return text.startsWith('0') ? 8 : 10;
 }
 
-/** `5`, `-5`, `0x1f`, `017` (octal), `0b11`; undefined when it is none. */
+/** `5`, `-5`, `0x1f`, `017` (octal), `0b11`; undefined for other text. */
 export function parsePyInt(text: string): number | bigint | undefined {
   const radix = radixOf(text);
   const body = radix === 2 ? text.slice(2) || '0' : text;
@@ -31,7 +31,7 @@ export function parsePyInt(text: string): number | bigint | undefined {
 
 const float = /^[+-]?(\d(_?\d)*(\.(\d(_?\d)*)?)?|\.\d(_?\d)*)([eE][+-]?\d(_?\d)*)?$/;
 
-/** Any text Python's float() takes; undefined otherwise. */
+/** Any text that Python's float() accepts; undefined otherwise. */
 export function parsePyFloat(text: string): number | undefined {
   const bare = text.trim();
   if (float.test(bare)) return Number(bare.replaceAll('_', ''));

@@ -1,4 +1,4 @@
-// Options that are understood but cannot be served yet: said aloud, never ignored.
+// Options that are parsed but not supported yet: refused with a message, never ignored.
 import type { OpenOpts } from '../base/config/opts.ts';
 import { exitCodes } from '../base/util/exit-codes.ts';
 import { Exit } from './main.ts';

@@ -1,4 +1,4 @@
-// Command `salt-key`: the keys minions and masters recognise each other by.
+// Command `salt-key`: the keys with which minions and masters authenticate each other.
 import { saltKey } from './key/command.ts';
 import { run } from './main.ts';
 

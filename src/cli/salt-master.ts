@@ -9,7 +9,7 @@ run((argv) =>
     {
       spec: saltMasterSpec(),
       load: loadMasterConfig,
-      // Not before it is needed: --version and mistakes in the configuration are answered without it.
+      // Imported only when needed: --version and configuration errors are answered without it.
       run: async (opts, log) => (await import('../master/main.ts')).runMaster(opts, log),
     },
     argv,

@@ -1,4 +1,4 @@
-// Command `salt-run`: a function that works on the master.
+// Command `salt-run`: a function that runs on the master.
 import { run } from './main.ts';
 import { saltRun } from './run/command.ts';
 

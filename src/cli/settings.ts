@@ -1,4 +1,4 @@
-// Command line, Saltfile and configuration brought together: what was typed wins, then the Saltfile, then the files.
+// Combines command line, Saltfile and configuration, in this order of precedence.
 import { existsSync, statSync } from 'node:fs';
 import { newDict, type PlainDict, type Value } from '../base/codec/value.ts';
 import { configDirOf } from '../base/config/load-files.ts';
@@ -24,7 +24,7 @@ const yes = new Set(['True', 'true']);
 const no = new Set(['False', 'false']);
 const switches = new Set(['state_verbose', 'rotate_aes_key', 'preserve_minions']);
 
-/** Last touches that Salt's parsers give to some values. */
+/** Adjustments that Salt's parsers make to some values. */
 function refine(dest: string, value: Value): Value {
   if (switches.has(dest) && typeof value === 'string') {
     const word = dest === 'state_verbose' ? value : value.toLowerCase();
@@ -93,7 +93,7 @@ function warnAboutFolder(folder: string, io: Terminal): void {
 
 const talkative = new Set(['all', 'garbage', 'trace', 'debug', 'profile']);
 
-/** Commands run often: only what breaks something is said unasked, the daemons log the rest. */
+/** Commands run often: only serious problems are printed by default, the daemons log the rest. */
 function report(loaded: LoadedConfig<OpenOpts>, level: string, io: Terminal): void {
   if (level === 'quiet') return;
   const debug = talkative.has(level);
@@ -105,7 +105,7 @@ function report(loaded: LoadedConfig<OpenOpts>, level: string, io: Terminal): vo
   }
 }
 
-/** A text option; '' and unset are the same to Salt. */
+/** A text option; '' and unset are the same in Salt. */
 export function textOption(settings: Settings<OpenOpts>, dest: string): string {
   const value = settings.values[dest];
   return value === null || value === undefined ? '' : String(value);

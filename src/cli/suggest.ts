@@ -1,11 +1,11 @@
-// A hint for mistyped function names, on stderr: what stdout says about them stays Salt's own words.
+// A hint for mistyped function names, on stderr: stdout contains only Salt's own message.
 import { newDict, type Value } from '../base/codec/value.ts';
 import type { FunctionKind } from '../extend/loader/index.ts';
 
-/** The end of Salt's sentence about a function that does not exist. */
+/** The end of Salt's message about a function that does not exist. */
 export const notThere = ' is not available.';
 
-/** `Did you mean 'test.ping'?` when the answer is that there is no such function and another name is near. */
+/** `Did you mean 'test.ping'?` when the answer says that there is no such function and a similar name exists. */
 export async function suggestionFor(
   kind: FunctionKind,
   answer: unknown,

@@ -1,4 +1,4 @@
-// A terminal that keeps what was printed, for tests.
+// A terminal that stores its output, for tests.
 import { safeFor, type Terminal } from './io.ts';
 
 export interface CapturedTerminal extends Terminal {

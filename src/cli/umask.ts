@@ -1,4 +1,4 @@
-// Rights that files of this process never give, whatever the umask was.
+// Permissions that files of this process never have, independent of the umask.
 
 /** Adds these bits to the umask. */
 export function forbid(bits: number): void {

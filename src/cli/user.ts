@@ -1,4 +1,4 @@
-// Running as another user than the one who started the command.
+// Runs the command as another user than the caller.
 import { userInfo } from 'node:os';
 import { findAccount } from '../base/config/accounts.ts';
 import { HaliteError, messageOf } from '../base/errors/index.ts';
@@ -12,7 +12,7 @@ function currentUser(): string {
   }
 }
 
-/** Gives up the privileges of the caller for those of `user`; nothing happens when it is the same. */
+/** Switches from the privileges of the caller to those of `user`; does nothing when it is the same user. */
 export function becomeUser(user: string): void {
   if (user === '' || user === currentUser()) return;
   const account = findAccount(user);

@@ -1,4 +1,4 @@
-// `--versions-report`: versions of Halite, its libraries and the system, in the layout bug reports use.
+// `--versions-report`: versions of Halite, its libraries and the system, in the layout of Salt's bug reports.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { arch, machine, release, type } from 'node:os';

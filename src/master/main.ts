@@ -1,4 +1,5 @@
-// The master daemon: builds its parts in order, each with what it needs, opens the ports, and closes everything again on stop.
+// The master daemon: builds its parts in order, each with its dependencies, opens the ports, and closes everything
+// again on stop.
 import { newDict } from '../base/codec/value.ts';
 import { type MasterOpts, prepareDirs } from '../base/config/index.ts';
 import { isSigAlgo } from '../base/crypto/index.ts';
@@ -141,7 +142,7 @@ export async function runMaster(opts: MasterOpts, log: Logger): Promise<RunningM
 function refuseUnsupported(opts: MasterOpts): void {
   if (opts.raw['cluster_id']) {
     throw new HaliteError('config.value', 'cluster_id is set: Salt’s own master cluster is not supported', {
-      hint: 'Remove cluster_id from the master configuration; Halite masters share their work in another way.',
+      hint: 'Remove cluster_id from the master configuration; Halite masters have another mechanism for that.',
     });
   }
 }

@@ -42,7 +42,7 @@ afterEach(async () => {
   folder.remove();
 });
 
-/** Hosts answer as the masters of that name; `same:x` is another name of x. */
+/** Host names are those of the masters; `same:x` is another name of x. */
 const network = (): Transport => {
   const at = (host: string) => masters[host] ?? Object.values(masters)[0]!;
   const any = Object.values(masters)[0]!.transport;
@@ -94,7 +94,7 @@ async function ask(master: FakeMaster, fun: Value, arg: Value[] = []): Promise<P
 }
 
 describe('the daemon', () => {
-  it('answers quick functions at once and runs the others in processes', async () => {
+  it('answers quick functions immediately and runs the others in processes', async () => {
     const { daemon } = await start();
     await eventually(() => daemon.links[0]!.ready);
     const { one } = masters as { one: FakeMaster };
@@ -120,7 +120,7 @@ describe('the daemon', () => {
     );
   });
 
-  it('shows a running job, reports its life to a Halite master, and kills it for certain', async () => {
+  it('shows a running job, reports its life cycle to a Halite master, and kills it reliably', async () => {
     const { daemon, opts } = await start();
     await eventually(() => daemon.links[0]!.ready);
     const { one } = masters as { one: FakeMaster };
@@ -160,7 +160,7 @@ describe('the daemon', () => {
     await daemon.signalJob(jid, 9);
   });
 
-  it('keeps results while the master is away and delivers them afterwards', async () => {
+  it('keeps results while the master is unreachable and delivers them afterwards', async () => {
     const { daemon, opts } = await start();
     await eventually(() => daemon.links[0]!.ready);
     const { one } = masters as { one: FakeMaster };
@@ -178,7 +178,7 @@ describe('the daemon', () => {
     await eventually(() => readdirSync(spool).length === 0);
   });
 
-  it('sends each result to the master that asked, and a job that comes by both runs once', async () => {
+  it('sends each result to the master of the job, and a job that arrives from both runs once', async () => {
     masters = { one: new FakeMaster(), two: new FakeMaster() };
     const { daemon } = await start();
     await eventually(() => daemon.links.length === 2 && daemon.links.every((link) => link.ready));
@@ -195,7 +195,7 @@ describe('the daemon', () => {
     expect(all.filter((load) => load['jid'] === job['jid'])).toHaveLength(1);
   });
 
-  it('uses a master once that is listed under two names', async () => {
+  it('uses a master that is listed with two names once', async () => {
     masters = { localhost: new FakeMaster() };
     const { daemon, memory } = await start({ master: ['localhost', '127.0.0.1', 'localhost'] });
     expect(daemon.links).toHaveLength(2);
@@ -206,7 +206,7 @@ describe('the daemon', () => {
     expect(daemon.links.filter((link) => link.ready)).toHaveLength(1);
   });
 
-  it('ends only when its last master refuses it for good', async () => {
+  it('ends only when its last master refuses it permanently', async () => {
     masters = { one: new FakeMaster(), two: new FakeMaster() };
     writeFileSync(join(folder.path, 'pki', 'minion_master.pub'), testKeys.master.pub);
     masters['one']!.decision = false;

@@ -1,4 +1,4 @@
-// The minion daemon: puts its parts together, keeps one link per master, and lets go of everything in order.
+// The minion daemon: builds its parts, maintains one link per master, and shuts everything down in order.
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { newDict } from '../base/codec/value.ts';
@@ -33,12 +33,12 @@ export interface DaemonParts {
   readonly log: Logger;
   readonly identity: Identity;
   readonly transport: Transport;
-  /** The built job process; found by itself when not given. */
+  /** The path of the built job process; determined automatically when not given. */
   readonly jobProcess?: string;
 }
 
 const idleProcessMs = 20_000;
-/** What "no limit" means, so that a flood of jobs cannot take the machine down. */
+/** The limit for "no limit", so that a flood of jobs cannot overload the machine. */
 const mostProcesses = 100;
 
 export class MinionDaemon {
@@ -78,13 +78,13 @@ export class MinionDaemon {
     this.#returns = new Returns(opts, this.#spool, log, signal);
     const keeping = new ReturnerWorker({ entry, log: log.child('returner'), idleMs: idleProcessMs });
     this.#returners = new Returners(opts, log, keeping, (link) => this.#data.of(link));
-    // Jobs ask for services, which tell of jobs, the schedule and beacons, which start jobs: a circle of questions.
+    // Jobs use services, which know about jobs, the schedule and beacons, which start jobs: a circular dependency.
     this.#environment = new JobEnvironment({
       ...{ opts, log, pool, procFiles: this.#procFiles, grains: this.grains, data: this.#data },
       delivering: () => this.#jobs.delivering(),
       schedule: (request) => this.#scheduler.request(request),
       beacons: (request) => this.#beacons.request(request),
-      // The master learns grains from the pillar request.
+      // The master gets the grains with the pillar request.
       tellMasters: async () => {
         await Promise.all(this.links.filter((link) => link.ready).map((link) => link.loadPillar()));
       },
@@ -104,12 +104,15 @@ export class MinionDaemon {
     this.#beacons = this.#newBeacons(entry);
   }
 
-  /** Links to masters, in the order they are written in. */
+  /** Links to masters, in the order of the configuration. */
   get links(): readonly MasterLink[] {
     return this.#masters.links;
   }
 
-  /** Starts everything; masters are connected in the background. `fatal` is told when no master will ever take us. */
+  /**
+   * Starts everything; masters are connected in the background. `fatal` is called when no master will ever accept this
+   * minion.
+   */
   async start(fatal: (error: Error) => void): Promise<void> {
     const { opts, log } = this.#parts;
     await this.#procFiles.prepare();
@@ -172,7 +175,7 @@ export class MinionDaemon {
     this.#beacons.changed();
   }
 
-  /** Without a master there is still the clock. */
+  /** The schedule also runs without a master. */
   async #startMasterless(): Promise<void> {
     const alone = this.#newMasterlessLink();
     this.#masters.startMasterless(alone);
@@ -191,7 +194,7 @@ export class MinionDaemon {
     );
   }
 
-  /** Jobs that outlived an earlier daemon, as after an upgrade. */
+  /** Jobs that survived an earlier daemon, as after an upgrade. */
   #adoptOrphans(): Promise<void> {
     return adoptOrphans({
       ...{ log: this.#parts.log, procFiles: this.#procFiles, signal: this.#control.signal },
@@ -205,7 +208,7 @@ export class MinionDaemon {
     });
   }
 
-  /** One clock for all masters: with several of them a job still runs once. */
+  /** One scheduler for all masters: with several of them a job still runs once. */
   #newScheduler(): MinionScheduler {
     const { opts, log } = this.#parts;
     const masters = this.#masters;
@@ -221,7 +224,7 @@ export class MinionDaemon {
     });
   }
 
-  /** Also one for all masters; each is told. */
+  /** Also one for all masters; events go to each of them. */
   #newBeacons(entry: string): MinionBeacons {
     const { opts, log } = this.#parts;
     const masters = this.#masters;

@@ -1,4 +1,4 @@
-// Entry of the minion daemon: from options to a running minion.
+// Entry point of the minion daemon.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { MinionOpts } from '../base/config/index.ts';
 import type { Logger } from '../base/log/index.ts';
@@ -8,7 +8,7 @@ import { loadIdentity } from './link/identity.ts';
 
 export interface RunningMinion {
   stop(): Promise<void>;
-  /** Settles only when the minion cannot go on (every master refused its key for good), with the reason. */
+  /** Settles only when the minion cannot continue (every master refused its key permanently), with the reason. */
   readonly ended: Promise<Error>;
 }
 
@@ -17,7 +17,7 @@ export interface RunMinionOptions {
   readonly jobProcess?: string;
 }
 
-/** Starts the minion and returns once it works; masters are connected in the background and for ever. */
+/** Starts the minion and returns once it is running; masters are connected in the background. */
 export async function runMinion(opts: MinionOpts, log: Logger, options: RunMinionOptions = {}): Promise<RunningMinion> {
   if (opts.random_startup_delay > 0) await sleep(Math.random() * opts.random_startup_delay * 1000);
   const [identity, transport] = await Promise.all([loadIdentity(opts), getTransport(opts.transport)]);

@@ -1,4 +1,4 @@
-// A minion without a master (`master_type: disable`): what its scheduled jobs have in place of a link.
+// A minion without a master (`master_type: disable`): what its scheduled jobs use instead of a link.
 
 import type { PlainDict } from '../base/codec/value.ts';
 import { type Dict, newDict, type Value } from '../base/codec/value.ts';

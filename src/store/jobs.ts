@@ -1,4 +1,4 @@
-// What the master needs of a job store. Writes are acknowledged when they are safe; reads never wait for writes.
+// The interface of a job store. Writes are acknowledged when they are durable; reads never wait for writes.
 import type { JsonText } from '../base/codec/json/index.ts';
 import type { Dict, Value } from '../base/codec/value.ts';
 import type { JobFilter, JobSummary } from '../extend/sdk/context.ts';
@@ -13,9 +13,9 @@ export interface JobRecord {
   readonly load: Dict;
   readonly expected: readonly string[];
   readonly started: number;
-  /** Sent by Halite itself (find_job …): kept apart from what people asked for. */
+  /** Published by Halite itself (find_job …): stored separately from the jobs of users. */
   readonly internal: boolean;
-  /** Told by a minion: never written over a job that is there, and gives way to one that is published. */
+  /** Reported by a minion: never overwrites an existing job, and is overwritten by a published one. */
   readonly adopted?: boolean;
 }
 
@@ -45,7 +45,7 @@ export interface MinionData {
   readonly pillar: Dict;
 }
 
-/** A job that waits for a minion to come back. */
+/** A job that waits for a minion to reconnect. */
 export interface PendingDelivery {
   readonly jid: string;
   readonly id: string;
@@ -53,7 +53,7 @@ export interface PendingDelivery {
   readonly until: number;
 }
 
-/** A job with minions of which nothing is stored, neither a result nor why there is none. */
+/** A job with minions for which neither a result nor the reason for its absence is stored. */
 export interface UnfinishedJob {
   readonly jid: string;
   readonly fun: string;
@@ -65,11 +65,11 @@ export interface UnfinishedJob {
 export interface Retention {
   readonly keepSeconds: number;
   readonly maxBytes: number;
-  /** The newest events that stay; 0 keeps none. */
+  /** Number of newest events to keep; 0 keeps none. */
   readonly keepEvents?: number;
 }
 
-/** An event of the master's bus. Results are not stored twice: `jid` and `id` say where the data is. */
+/** An event of the master's bus. Results are not stored twice: `jid` and `id` refer to the data. */
 export interface EventRecord {
   readonly tag: string;
   readonly data: Dict | null;
@@ -88,12 +88,12 @@ export interface StoreHealth {
 }
 
 export interface JobStore {
-  /** A word for logs and doctor output: `sqlite /var/cache/…/jobs.db`. */
+  /** A short name for logs and doctor output: `sqlite /var/cache/…/jobs.db`. */
   readonly description: string;
   saveJob(job: JobRecord): Promise<void>;
   /**
-   * Resolves when it is safe, however long a full disk makes that take: the caller acknowledges then.
-   * Answers 'duplicate' when this minion's return for this job was already there; the first one stays.
+   * Resolves when it is durable, however long a full disk delays that: the caller then acknowledges.
+   * Returns 'duplicate' when the return of this minion for this job was already stored; the first one stays.
    */
   saveReturn(ret: ReturnRecord): Promise<'stored' | 'duplicate'>;
   saveVerdicts(verdicts: readonly VerdictRecord[]): Promise<void>;
@@ -105,7 +105,7 @@ export interface JobStore {
   dropPending(jid: string, id: string): Promise<void>;
   pending(): Promise<PendingDelivery[]>;
 
-  /** What a minion publishes for others (the mine), as one map; an empty one removes it. */
+  /** The mine data of a minion, as one map; an empty one removes it. */
   saveMine(id: string, data: Dict): Promise<void>;
   loadMine(): Promise<Map<string, Dict>>;
 
@@ -114,14 +114,14 @@ export interface JobStore {
   expected(jid: string): Promise<string[]>;
   returns(jid: string): Promise<Map<string, Dict>>;
   hasReturn(jid: string, id: string): Promise<boolean>;
-  /** Of one minion, when it is named. */
+  /** Of one minion, when an id is given. */
   verdicts(jid: string, id?: string): Promise<VerdictRecord[]>;
-  /** The newest jobs of that time whose fate is open for some minions; those that wait to be delivered are not meant. */
+  /** The newest jobs of that time whose outcome is open for some minions, except those that wait to be delivered. */
   unfinished(range: { from: number; to: number; most: number }): Promise<UnfinishedJob[]>;
   list(filter: JobFilter): Promise<JobSummary[]>;
-  /** The list as `jobs.list_jobs` shows it, oldest first; undefined when it must be made from `list`. */
+  /** The list as `jobs.list_jobs` returns it, oldest first; undefined when it must be built from `list`. */
   listText(filter: JobFilter): Promise<JsonText | undefined>;
-  /** What minions answered, by id, with the outputter they name; undefined when it must be made from `returns`. */
+  /** The results of minions, by id, with their outputter; undefined when it must be built from `returns`. */
   returnsText(jid: string): Promise<JsonText | undefined>;
   /** Read-only SQL over the views `jids`, `salt_returns`, … */
   query(sql: string, parameters?: readonly Value[]): Promise<Dict[]>;

@@ -1,4 +1,4 @@
-// Key folders: Salt's layout, right after any change from inside or outside.
+// Key folders: Salt's layout, up to date after every internal or external change.
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ beforeEach(() => {
 afterEach(() => rmSync(join(dir, '..'), { recursive: true, force: true }));
 
 describe('KeyStore', () => {
-  it('makes the folders of Salt, closed to others', () => {
+  it('creates the folders of Salt, without access for others', () => {
     expect(readdirSync(dir).sort()).toEqual([
       'minions',
       'minions_autosign',
@@ -30,7 +30,7 @@ describe('KeyStore', () => {
     expect(statSync(dir).mode & 0o777).toBe(0o700);
   });
 
-  it('sees keys written and removed by others at once', () => {
+  it('notices keys written and removed by other programs immediately', () => {
     expect(store.ids('accepted')).toEqual([]);
     writeFileSync(join(dir, 'minions', 'web1'), pem);
     expect(store.ids('accepted')).toEqual(['web1']);
@@ -47,19 +47,19 @@ describe('KeyStore', () => {
     expect(store.accepted('web1')?.key).toBeUndefined();
   });
 
-  it('ignores hidden files and names that are no ids', () => {
+  it('ignores hidden files and names that are not ids', () => {
     writeFileSync(join(dir, 'minions', '.key_cache'), '');
     writeFileSync(join(dir, 'minions', 'web1'), pem);
     expect(store.ids('accepted')).toEqual(['web1']);
   });
 
-  it.each(['', '.', '..', 'a/b', 'a\0b', '../minions_pre/x', 'a\\b'])('knows no key for the id %j', (id) => {
+  it.each(['', '.', '..', 'a/b', 'a\0b', '../minions_pre/x', 'a\\b'])('has no key for the id %j', (id) => {
     expect(store.accepted(id)).toBeUndefined();
     expect(store.has('accepted', id)).toBe(false);
     expect(store.readText('accepted', id)).toBeUndefined();
   });
 
-  it('uses up an autosign marker, unless it is too old', () => {
+  it('consumes an autosign marker, unless it is too old', () => {
     const marker = join(dir, 'minions_autosign', 'web1');
     writeFileSync(marker, '');
     expect(store.consumeAutosign('web1', 120)).toBe(true);
@@ -71,7 +71,7 @@ describe('KeyStore', () => {
 });
 
 describe('keyServices', () => {
-  it('moves keys between states and tells of every change', async () => {
+  it('moves keys between states and reports every change', async () => {
     const changes: string[] = [];
     const keys = keyServices(store, dir, (act, id) => changes.push(`${act} ${id}`));
     await store.write('pending', 'a', pem);

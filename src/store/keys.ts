@@ -1,4 +1,4 @@
-// The master's key folders, exactly as Salt lays them out; a stat per look-up keeps the cache true without watchers.
+// The master's key folders in Salt's layout; a stat per look-up keeps the cache valid without watchers.
 import type { KeyObject } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { rename, unlink } from 'node:fs/promises';
@@ -20,10 +20,10 @@ const states = Object.keys(keyFolders) as KeyState[];
 
 interface Listing {
   readonly names: readonly string[];
-  /** Files whose names are no ids: how they are shown, and the name as it is. */
+  /** Files whose names are not ids: the printed form, and the raw name. */
   readonly odd: ReadonlyMap<string, Buffer>;
   readonly mtimeMs: number;
-  /** A folder changed in the last moments may change again within the same clock tick: read it again next time. */
+  /** A folder that has just changed may change again within the same clock tick: it is read again next time. */
   readonly settled: boolean;
 }
 interface CachedKey {
@@ -45,7 +45,7 @@ export class KeyStore {
     this.#permissive = options.permissive ?? false;
   }
 
-  /** Creates the folders with Salt's modes; an existing tree is left as it is. */
+  /** Creates the folders with Salt's modes; existing folders are not changed. */
   prepare(): void {
     mkdirSync(this.#dir, { recursive: true, mode: this.#permissive ? 0o750 : 0o700 });
     for (const folder of [...Object.values(keyFolders), 'minions_autosign']) {
@@ -66,7 +66,10 @@ export class KeyStore {
     return this.#listing(state).names;
   }
 
-  /** Files among the keys whose names are no ids, as they are shown: `\u001b[2J`. They can be looked at and deleted by that name. */
+  /**
+   * Files among the keys whose names are not ids, in printed form: `\u001b[2J`. They can be shown and deleted by that
+   * name.
+   */
   oddNames(state: KeyState): readonly string[] {
     return [...this.#listing(state).odd.keys()];
   }
@@ -76,7 +79,7 @@ export class KeyStore {
     return names.length + odd.size;
   }
 
-  /** Asks the file system: right at once after any change, and independent of how many keys there are. */
+  /** Asks the file system: up to date after every change, and independent of the number of keys. */
   has(state: KeyState, id: string): boolean {
     return isValidMinionId(id) && (statSync(this.path(state, id), { throwIfNoEntry: false })?.isFile() ?? false);
   }
@@ -92,7 +95,7 @@ export class KeyStore {
     }
   }
 
-  /** The accepted key of a minion as text and as a ready RSA key; undefined when there is none. */
+  /** The accepted key of a minion as text and as a parsed RSA key; undefined when there is none. */
   accepted(id: string): CachedKey | undefined {
     if (!isValidMinionId(id)) return undefined;
     const path = this.path('accepted', id);
@@ -110,19 +113,19 @@ export class KeyStore {
     return fresh;
   }
 
-  /** Which folders hold a key of this id, or a file shown by this name. */
+  /** The folders that contain a key of this id, or a file with this printed name. */
   statesOf(id: string): KeyState[] {
     return states.filter((state) => this.has(state, id) || this.#listing(state).odd.has(id));
   }
 
-  /** Where the key of an id would lie, or the file that is shown by this name; undefined for other names. */
+  /** The path of the key of an id, or of the file with this printed name; undefined for other names. */
   #existing(state: KeyState, id: string): string | Buffer | undefined {
     if (isValidMinionId(id)) return this.path(state, id);
     const name = this.#listing(state).odd.get(id);
     return name && Buffer.concat([Buffer.from(`${this.folder(state)}/`), name]);
   }
 
-  /** Stores key text under a state; written beside and renamed, so a reader never sees half a key. */
+  /** Stores key text in a state; written to a temporary file and renamed, so a reader never sees a partial key. */
   async write(state: KeyState, id: string, pem: string): Promise<void> {
     const target = this.path(state, id);
     await replaceFile(target, pem, 0o644);
@@ -149,7 +152,7 @@ export class KeyStore {
     return true;
   }
 
-  /** Uses up an autosign marker of this id (`minions_autosign/<id>`), if one is there and still young enough. */
+  /** Consumes the autosign marker of this id (`minions_autosign/<id>`), if it exists and is not expired. */
   consumeAutosign(id: string, timeoutMinutes: number): boolean {
     const marker = join(this.#dir, 'minions_autosign', id);
     const stat = statSync(marker, { throwIfNoEntry: false });
@@ -182,7 +185,7 @@ export class KeyStore {
   }
 }
 
-/** Names as bytes, because a file system stores also what is no text; hidden files are no keys. */
+/** Names as bytes, because file names need not be valid text; hidden files are not keys. */
 function readNames(folder: string): Pick<Listing, 'names' | 'odd'> {
   const names: string[] = [];
   const odd = new Map<string, Buffer>();
@@ -213,7 +216,9 @@ function readRsaKey(pem: string): KeyObject | undefined {
   }
 }
 
-/** The key operations behind `salt-key` and `wheel key.*`; `changed` hears of every change (events, AES rotation). */
+/**
+ * The key operations behind `salt-key` and `wheel key.*`; `changed` is called for every change (events, AES rotation).
+ */
 export function keyServices(
   store: KeyStore,
   pkiDir: string,

@@ -1,4 +1,4 @@
-// Jobs and results as rows of the store, and back: the one place where they are written and read there.
+// Conversion between jobs or results and rows of the store: the only place that writes and reads them there.
 import type { Dict } from '../base/codec/value.ts';
 import { funName, type PublishedJob } from '../protocol/job/job.ts';
 import { exitCode, type JobReturn, saysSuccess } from '../protocol/job/job-return.ts';
@@ -15,13 +15,13 @@ export function jobRecord(job: PublishedJob, about: Pick<JobRecord, 'expected' |
   };
 }
 
-/** `load` is the result in its written form: events carry the same. */
+/** `load` is the result in its encoded form, which events contain too. */
 export function returnRecord(ret: JobReturn, load: Dict, received: number): ReturnRecord {
   const { jid, id, fun } = ret;
   return { jid, id, fun: funName(fun), retcode: exitCode(ret), success: saysSuccess(ret), load, received };
 }
 
-/** The job of a stored load; undefined for what is none. */
+/** The job of a stored load; undefined when it is not valid. */
 export function storedJob(load: Dict): PublishedJob | undefined {
   const job = readPublishedJob(load);
   return isProblem(job) ? undefined : job;

@@ -1,4 +1,4 @@
-// The folder of a case: what is put there before, what is looked at afterwards, and whether anything moved in test mode.
+// The folder of a case: files created before, files compared afterwards, and whether anything changed in test mode.
 import {
   chmodSync,
   chownSync,
@@ -14,7 +14,7 @@ import { dirname, join } from 'node:path';
 import { pyStr } from '../base/codec/python/index.ts';
 import { dictEntries, dictGet, isDict, newDict, type Value } from '../base/codec/value.ts';
 
-/** Puts the case's own folder in place of `{tmp}`. */
+/** Replaces `{tmp}` by the case's own folder. */
 export function fill(value: Value, tmp: string): Value {
   if (typeof value === 'string') return value.replaceAll('{tmp}', tmp);
   if (Array.isArray(value)) return value.map((item) => fill(item, tmp));
@@ -25,7 +25,7 @@ export function fill(value: Value, tmp: string): Value {
     : value;
 }
 
-/** Puts one file, folder or link in place: a text, or `{text|hex|dir|link, mode, uid}`. */
+/** Creates one file, folder or link: a text, or `{text|hex|dir|link, mode, uid}`. */
 export function place(root: string, path: string, what: Value): void {
   const target = join(root, path);
   mkdirSync(dirname(target), { recursive: true });
@@ -42,7 +42,7 @@ export function place(root: string, path: string, what: Value): void {
   if (mode !== undefined) chmodSync(target, Number.parseInt(pyStr(mode), 8));
 }
 
-/** What is at a path now, in the form the expectation has. */
+/** The current content of a path, in the form of the expectation. */
 export function foundAt(root: string, path: string, expected: Value): unknown {
   const target = join(root, path);
   const stats = lstatSync(target, { throwIfNoEntry: false });
@@ -59,24 +59,24 @@ export function foundAt(root: string, path: string, expected: Value): unknown {
   return Object.fromEntries(dictEntries(expected).map(([key]) => [key, looks[String(key)]?.()]));
 }
 
-/** Every path below a folder with what would tell a change; the minion's own cache is left out. */
+/** Every path below a folder with the attributes that reveal a change; the minion's own cache is excluded. */
 export function snapshot(root: string): Map<string, string> {
   const seen = new Map<string, string>();
   for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
     const name = path.slice(root.length + 1);
-    // Git writes down the times of files whenever it looks at them.
+    // Git records the times of files whenever it reads them.
     if (name === 'cache' || name.startsWith('cache/') || name.endsWith('.git/index')) continue;
     const stats = lstatSync(path, { throwIfNoEntry: false });
     if (!stats) continue;
-    // A folder's own time moves with what lies in it, which is listed by itself.
+    // A folder's own time changes with its entries, which are listed separately.
     const content = stats.isDirectory() ? '' : ` ${stats.size} ${stats.mtimeMs} ${stats.ino}`;
     seen.set(name, `${stats.mode.toString(8)} ${stats.uid}:${stats.gid}${content}`);
   }
   return seen;
 }
 
-/** Paths that are not as they were. */
+/** Paths that changed. */
 export function touched(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): string[] {
   const names = new Set([...before.keys(), ...after.keys()]);
   return [...names].filter((name) => before.get(name) !== after.get(name)).sort();

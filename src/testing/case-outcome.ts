@@ -1,8 +1,11 @@
-// What a state said, in a form that can be compared with what was recorded.
+// The result of a state in a form that can be compared with a recording.
 import type { Value } from '../base/codec/value.ts';
 import type { StateResult } from '../extend/sdk/index.ts';
 
-/** What differs from run to run: process ids, names of temporary files, and the order in which Salt walks its sets. */
+/**
+ * Values that differ between runs: process ids, names of temporary files, and the order in which Salt iterates over
+ * sets.
+ */
 function steady(text: string): string {
   const named = text
     .replace(/\/tmp\/(?:__salt\.tmp\.\w+|halite-patch-\w+\/output)/g, '{temporary}')
@@ -15,7 +18,7 @@ function steady(text: string): string {
     .join('\n');
 }
 
-/** Plain objects, and lists whose order Salt leaves to chance sorted. */
+/** Plain objects; lists whose order is random in Salt are sorted. */
 export function comparable(value: unknown): unknown {
   if (typeof value === 'string') return steady(value);
   if (value instanceof Map) return comparable(Object.fromEntries(value));
@@ -35,14 +38,16 @@ export function comparable(value: unknown): unknown {
 const exception =
   /^An exception occurred in this state: Traceback[^\n]*\n(?: {2}[^\n]*\n)*(?:salt\.exceptions\.)?([\s\S]*?)\n?$/;
 
-/** The fields a case speaks of. What the engine says of a state that threw becomes `raised`, as recorders write it. */
+/**
+ * The fields that a case expects. The engine's result for a state that threw becomes `raised`, as recorders write it.
+ */
 export function outcome({ result, comment, changes, warnings }: StateResult): unknown {
   const raised = typeof comment === 'string' ? exception.exec(comment)?.[1] : undefined;
   if (raised !== undefined) return comparable({ raised, warnings });
   return comparable({ result, comment, changes, warnings });
 }
 
-/** An expectation as the engine would say it: comments in one piece, as every state result has them. */
+/** An expectation in the engine's form: comments are one text, as in every state result. */
 export function expectation(expected: Value): unknown {
   const plain = comparable(expected) as Record<string, unknown>;
   const { comment } = plain;

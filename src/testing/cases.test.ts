@@ -1,4 +1,4 @@
-// What a case file may hold: a typing error must not make a case that shows nothing.
+// Which keys a case file may contain: a typing error must not make a case that tests nothing.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,9 +19,9 @@ it('reads cases', () => {
 });
 
 it.each([
-  ['{a: 1}', 'is no list of cases'],
-  ['- 5', 'case 1 is no map'],
-  ['- {it: typo, state: test.nop, args: {}, aply: {}}', 'case 1 (typo) has aply, which no case has'],
+  ['{a: 1}', 'is not a list of cases'],
+  ['- 5', 'case 1 is not a map'],
+  ['- {it: typo, state: test.nop, args: {}, aply: {}}', 'case 1 (typo) has the unknown key aply'],
   ['- {it: short, args: {}, apply: {}}', 'case 1 (short) needs state and args'],
   ['- {it: empty, state: test.nop, args: {}, test: false}', 'case 1 (empty) expects nothing'],
 ])('refuses %s', (text, problem) => {

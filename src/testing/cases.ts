@@ -1,4 +1,5 @@
-// Cases in YAML: what is there, which state, what it must say under test, when applied, and when applied again.
+// Cases in YAML: the initial files, the state, and its expected result under test, when applied, and when applied
+// again.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,13 +23,13 @@ export interface Expected {
   readonly warnings?: Value;
 }
 
-/** One row of a `cases.yaml` file. `{tmp}` stands for the folder of the case. */
+/** One row of a `cases.yaml` file. `{tmp}` is replaced by the folder of the case. */
 export interface StateCase {
-  /** What the case shows. */
+  /** What the case tests. */
   readonly it: string;
   /** Paths below `{tmp}` → text, or `{dir|link|mode|text|hex|uid}`. Those below `roots/base` are on the file server. */
   readonly files?: Record<string, Value>;
-  /** Commands run in `{tmp}` before. */
+  /** Commands run in `{tmp}` before the state. */
   readonly run?: string[];
   readonly state: string;
   readonly args: Record<string, Value>;
@@ -37,19 +38,19 @@ export interface StateCase {
   readonly opts?: PlainDict;
   readonly low?: PlainDict;
   readonly lowstate?: PlainDict[];
-  /** Execution functions replaced: function → answer; see `answerOf` for answers that depend on the call. */
+  /** Replaced execution functions: function → result; see `answerOf` for results that depend on the call. */
   readonly calls?: Record<string, Value>;
-  /** Replaced functions that only read although no module here has them, so that none says so. */
+  /** Replaced functions that only read, although no available module declares that. */
   readonly reads?: string[];
-  /** What it says when applied; false: it is not applied. */
+  /** The expected result when applied; false: it is not applied. */
   readonly apply?: Expected | false;
   /**
-   * What it says under `test=True`. Left out: the same as `apply`. Keys left out: result null, changes and comment as in
-   * `apply`. false: it is not run under test.
+   * The expected result under `test=True`. Absent: the same as `apply`. Absent keys: result null, changes and comment
+   * as in `apply`. false: it is not run under test.
    */
   readonly test?: Expected | false;
   /**
-   * What it says when applied once more. Left out: the same as `apply`. Keys left out: result true, no changes, the
+   * The expected result when applied once more. Absent: the same as `apply`. Absent keys: result true, no changes, the
    * comment as in `apply`. false: it is not applied again.
    */
   readonly again?: Expected | false;
@@ -57,9 +58,12 @@ export interface StateCase {
   readonly called?: Value[];
   /** Paths below `{tmp}` afterwards: text, `{mode: …}`, `{link: …}`, or null for nothing there. */
   readonly left?: Record<string, Value>;
-  /** Paths below `{tmp}` that it writes in test mode too because it was asked to (the rejects of a patch); none unless given. */
+  /**
+   * Paths below `{tmp}` that it writes in test mode too because it was asked to (the rejects of a patch); default:
+   * none.
+   */
   readonly touchedInTest?: string[];
-  /** Where Halite means to differ from what was recorded, and why. */
+  /** Where Halite intentionally differs from the recording, and why. */
   readonly ours?: { readonly why: string } & Partial<Pick<StateCase, 'test' | 'apply' | 'again' | 'left'>>;
 }
 
@@ -81,10 +85,12 @@ const keys: ReadonlySet<string> = new Set<keyof StateCase>([
   ...(['apply', 'test', 'again', 'called', 'left', 'touchedInTest', 'ours'] as const),
 ]);
 
-/** The cases of a file. A row that has a key nobody reads, or that expects nothing, would pass without showing anything. */
+/**
+ * Reads the cases of a file. A row with an unknown key, or without an expectation, would pass without testing anything.
+ */
 export function readCases(path: string): StateCase[] {
   const rows = loadYaml(readFileSync(path, 'utf8')) ?? [];
-  if (!Array.isArray(rows)) throw new HaliteError('codec.malformed', `${path} is no list of cases`);
+  if (!Array.isArray(rows)) throw new HaliteError('codec.malformed', `${path} is not a list of cases`);
   for (const [index, row] of rows.entries()) {
     const problem = problemOf(row);
     if (problem) throw new HaliteError('codec.malformed', `${path}: case ${index + 1}${problem}`);
@@ -93,10 +99,10 @@ export function readCases(path: string): StateCase[] {
 }
 
 function problemOf(row: Value): string | undefined {
-  if (!isDict(row) || row instanceof Map) return ' is no map';
+  if (!isDict(row) || row instanceof Map) return ' is not a map';
   const named = typeof row['it'] === 'string' ? ` (${row['it']})` : '';
   const unknown = Object.keys(row).filter((key) => !keys.has(key));
-  if (unknown.length > 0) return `${named} has ${unknown.join(', ')}, which no case has; keys: ${[...keys].join(', ')}`;
+  if (unknown.length > 0) return `${named} has the unknown key ${unknown.join(', ')}; keys: ${[...keys].join(', ')}`;
   if (typeof row['state'] !== 'string' || !isDict(row['args'])) return `${named} needs state and args`;
   const expected = [row, isDict(row['ours']) ? row['ours'] : row].flatMap((from) => [
     dictGet(from, 'apply'),
@@ -106,7 +112,7 @@ function problemOf(row: Value): string | undefined {
   return undefined;
 }
 
-/** An answer that depends on the call: `each` one after another, `by` a keyword that is set, `compare` two versions. */
+/** A result that depends on the call: `each` one after another, `by` a keyword that is set, `compare` two versions. */
 function answerOf(answer: Value): Replacement {
   const spec = isDict(answer) && !(answer instanceof Map) ? answer : newDict();
   const each = Array.isArray(spec['each']) ? [...spec['each']] : undefined;
@@ -120,7 +126,7 @@ function answerOf(answer: Value): Replacement {
   };
 }
 
-/** Answers for replaced functions; every call is noted in `log`. */
+/** Results of replaced functions; every call is recorded in `log`. */
 function replacements(given: Record<string, Value>, log: unknown[]): Replacements {
   return Object.fromEntries(
     Object.entries(given).map(([fun, answer]) => {
@@ -137,21 +143,21 @@ function replacements(given: Record<string, Value>, log: unknown[]): Replacement
   );
 }
 
-/** What a case came to, or should come to; only what the case speaks of. */
+/** The actual or expected outcome of a case; only the fields that the case names. */
 export interface CaseOutcome {
   test?: unknown;
   apply?: unknown;
   again?: unknown;
   called?: unknown;
   left?: unknown;
-  /** Paths in the folder of the case that moved in test mode; none may. */
+  /** Paths in the folder of the case that changed in test mode; must be empty. */
   touchedInTest?: readonly string[];
 }
 
 export interface CaseSurroundings {
-  /** The state modules there are; all built-in ones unless given. */
+  /** The available state modules; default: all built-in ones. */
   readonly states?: readonly StateModule[];
-  /** The execution modules there are besides the functions a case replaces; all built-in ones unless given. */
+  /** The available execution modules in addition to the functions that a case replaces; default: all built-in ones. */
   readonly modules?: readonly Module[];
   /** A folder with users' extensions (`_states`, `_modules`, …). */
   readonly extensions?: string;
@@ -163,7 +169,7 @@ interface Expectations {
   readonly again: Expected | undefined;
 }
 
-/** What a case expects, with what it leaves out filled in. */
+/** The expectations of a case, with defaults for absent keys. */
 function expectationsOf(row: StateCase): Expectations {
   const apply = row.apply || undefined;
   const filled = (given: Expected | false | undefined, base: Expected): Expected | undefined => {
@@ -179,7 +185,7 @@ function expectationsOf(row: StateCase): Expectations {
   };
 }
 
-/** Puts in place what the case starts from. */
+/** Creates the initial files of the case. */
 async function prepare(row: StateCase, tmp: string): Promise<void> {
   mkdirSync(join(tmp, 'roots/base'), { recursive: true });
   for (const [path, what] of Object.entries(row.files ?? {})) place(tmp, path, what);
@@ -189,7 +195,7 @@ async function prepare(row: StateCase, tmp: string): Promise<void> {
   }
 }
 
-/** The minion of one attempt: a new one each time, as every run has a process that knows nothing of the last. */
+/** The minion of one run: a new one each time, because every real run has its own process without earlier data. */
 function minionOf(row: StateCase, tmp: string, log: unknown[], around: CaseSurroundings): TestMinion {
   return new TestMinion({
     ...around,

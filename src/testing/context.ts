@@ -1,4 +1,4 @@
-// The context of execution functions by itself, for tests of modules.
+// The context of execution functions, for tests of modules.
 import type { FileClient, ModuleContext, Registry } from '../extend/sdk/index.ts';
 import { TestMinion, type TestMinionOptions } from './minion.ts';
 
@@ -10,7 +10,7 @@ export interface TestContextOptions extends Omit<TestMinionOptions, 'context'> {
 }
 
 export interface TestContext extends ModuleContext {
-  /** What its functions set and said: the return code, lines of progress, log messages. */
+  /** What its functions set and wrote: the return code, lines of progress, log messages. */
   readonly state: {
     retcode: number;
     readonly progress: readonly string[];
@@ -18,7 +18,7 @@ export interface TestContext extends ModuleContext {
   };
 }
 
-/** The engine's context on a test minion; with `modules`, only these are there. */
+/** The engine's context on a test minion; with `modules`, only these are available. */
 export function testContext(options: TestContextOptions = {}): TestContext {
   const { files, registry, match, render, ...rest } = options;
   const minion = new TestMinion({ ...rest, context: { files, match, render } });

@@ -1,4 +1,4 @@
-// A minion for tests that is the engine: its loader, its binding of arguments, its contexts and its state runs, without
+// A minion for tests that uses the real engine: its loader, argument binding, contexts and state runs, without
 // daemons. Only what a test names is replaced.
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -48,19 +48,19 @@ export interface TestMinionOptions extends TableOptions {
   readonly pillar?: Dict;
   /** The job its functions belong to: `{jid, fun, …}`. */
   readonly job?: Readonly<Record<string, Value>>;
-  /** What its daemon does for functions; alone it has no master, and events go nowhere. */
+  /** Services of its daemon for functions; by default it has no master, and events are dropped. */
   readonly minion?: Partial<MinionServices>;
   /** Parts of the context that the test replaces: `files`, `match`, `registry`, … */
   readonly context?: Partial<ModuleContext>;
   /** The tree of its file server: `top.sls` → text. */
   readonly tree?: Readonly<Record<string, string>>;
-  /** A folder with users' extensions as they lie on a file server: `_modules`, `_states`, `_returners`, … */
+  /** A folder with users' extensions in the layout of a file server: `_modules`, `_states`, `_returners`, … */
   readonly extensions?: string;
 }
 
 /** How one state is applied. */
 export interface ApplyStateOptions {
-  /** `test=True`: it says what it would do, and fails when it does it. */
+  /** `test=True`: it reports what it would do, and fails when it changes something. */
   readonly test?: boolean;
   /** Keys of its chunk besides the arguments: `__id__`, `__sls__`, requisites, … */
   readonly low?: PlainDict;
@@ -90,9 +90,9 @@ let known: PlainDict | undefined;
 const noMaster = (): Promise<never> =>
   Promise.reject(new HaliteError('daemon.unreachable', 'this test minion has no master'));
 
-/** A minion that is the engine: `await new TestMinion({ extensions }).call('mine.function', ['argument'])`. */
+/** A minion that uses the real engine: `await new TestMinion({ extensions }).call('mine.function', ['argument'])`. */
 export class TestMinion {
-  /** Its folder: cache and file tree, made when something is put there; `remove()` takes it away, the end of the test too. */
+  /** Its folder: cache and file tree, created when needed; removed by `remove()` or at the end of the test. */
   readonly folder: string;
   readonly runtime: Runtime;
   readonly state: JobState;
@@ -147,14 +147,14 @@ export class TestMinion {
     return this.#context;
   }
 
-  /** Calls a function as another function would: its value, or what it throws. */
+  /** Calls a function as another function would: returns its value, or throws its error. */
   call(fun: string, args: readonly Value[] = [], kwargs: Readonly<Record<string, Value>> = {}): Promise<Value> {
     return this.context.callWith(fun, args, newDict(Object.entries(kwargs)));
   }
 
   /**
-   * Runs a function as `salt <minion> <fun> …` does: texts are read as the command reads them (`5`, `[a, b]`, `name=value`),
-   * other values are taken as they are, and the function sees the job. Gives the outcome with its return code.
+   * Runs a function as `salt <minion> <fun> …` does: texts are parsed as by the command (`5`, `[a, b]`, `name=value`),
+   * other values are used unchanged, and the function sees the job. Returns the outcome with its return code.
    */
   async run(fun: string, args: readonly Value[] = [], kwargs: Readonly<Record<string, Value>> = {}): Promise<Outcome> {
     return executeJob(this.runtime, { ...this.state, job: this.#publishedJob(fun, args, kwargs) });
@@ -183,12 +183,14 @@ export class TestMinion {
     return (await caller.call(chunk, { chunks: lowstate, running })) as StateResult;
   }
 
-  /** A use of the whole state engine on the minion's tree: `(await minion.states({test: true})).apply.sls(['web'], {})`. */
+  /**
+   * A run of the whole state engine on the minion's tree: `(await minion.states({test: true})).apply.sls(['web'], {})`.
+   */
   states(opts: Readonly<Record<string, Value>> = {}): Promise<StateRun> {
     return openRun(this.runtime, this.state, { opts: { saltenv: 'base', ...opts } });
   }
 
-  /** What a beacon of that name gets. */
+  /** The context of a beacon of that name. */
   beaconContext(name: string, signal: AbortSignal = this.state.signal): BeaconContext {
     return beaconContext(() => this.runtime, name, signal);
   }
@@ -248,7 +250,7 @@ export class TestMinion {
     return {
       ...defaults(),
       id: 'testminion',
-      // With a master of the test's own it is a minion like any other.
+      // With a master provided by the test it is a minion like any other.
       file_client: minion?.hasMaster || minion?.masterRequest ? 'remote' : 'local',
       cachedir: join(this.folder, 'cache'),
       extension_modules: join(this.folder, 'extensions'),
@@ -282,7 +284,10 @@ export class TestMinion {
   }
 }
 
-/** Applies one state function on a minion made for it: `applyState({ states: [mine], test: true }, 'mine.present', { name: 'x' })`. */
+/**
+ * Applies one state function on a new test minion: `applyState({ states: [mine], test: true }, 'mine.present', { name:
+ * 'x' })`.
+ */
 export function applyState(
   { test, low, lowstate, running, ...options }: TestMinionOptions & ApplyStateOptions,
   fun: string,
@@ -291,7 +296,7 @@ export function applyState(
   return new TestMinion(options).apply(fun, kwargs, { test, low, lowstate, running });
 }
 
-/** Runs a program as functions do: no shell, and all it prints. */
+/** Runs a program as functions do: without a shell, with all its output. */
 export const runProgram = (file: string, args: readonly string[], options: ExecOptions = {}): Promise<ExecResult> =>
   execProgram(file, args, options);
 

@@ -1,4 +1,4 @@
-// Which extensions a test minion has: built-in ones, those a test hands in, and functions whose answers it replaces.
+// The extensions of a test minion: built-in ones, those passed by a test, and functions with replaced results.
 import type { PlainDict, Value } from '../base/codec/value.ts';
 import { HaliteError } from '../base/errors/index.ts';
 import { type BoundArguments, bindArguments } from '../engine/exec/bind.ts';
@@ -6,18 +6,18 @@ import { builtin } from '../extend/loader/builtin.gen.ts';
 import type { BuiltinEntry, BuiltinTable } from '../extend/loader/index.ts';
 import { fn, type Module, type ModuleFunction, p, type StateModule } from '../extend/sdk/index.ts';
 
-/** The code that stands for an execution function. It gets the arguments as they were given. */
+/** The code that replaces an execution function. It gets the arguments as given. */
 export type Replacement = (args: readonly Value[], kwargs: PlainDict) => Value | Promise<Value>;
 export type Replacements = Readonly<Record<string, Replacement>>;
 
 export interface TableOptions {
-  /** Execution modules of this minion, taken as available; all built-in ones that fit the grains unless given. */
+  /** Execution modules of this minion, treated as available; default: all built-in ones that fit the grains. */
   readonly modules?: readonly Module[];
-  /** State modules, taken as available; all built-in ones that fit unless given. */
+  /** State modules, treated as available; default: all built-in ones that fit. */
   readonly states?: readonly StateModule[];
-  /** Execution functions whose answers the test gives (`pkg.version`); the engine still binds their arguments. */
+  /** Execution functions whose results the test provides (`pkg.version`); the engine still binds their arguments. */
   readonly calls?: Replacements;
-  /** Replaced functions that only read although no module here says so. */
+  /** Replaced functions that only read, although no available module declares that. */
   readonly reads?: readonly string[];
 }
 
@@ -25,7 +25,7 @@ const nameOf = (module: Module | StateModule): string => module.virtualName ?? m
 
 type Entries = Readonly<Record<string, BuiltinEntry>>;
 
-/** What was handed in needs no system that it fits. */
+/** Modules passed by the test are available on every system. */
 function entriesOf(given: readonly (Module | StateModule)[]): Entries {
   const entry = (module: Module | StateModule): BuiltinEntry => {
     const { available: _, ...usable } = module;
@@ -34,13 +34,13 @@ function entriesOf(given: readonly (Module | StateModule)[]): Entries {
   return Object.fromEntries(given.map((module) => [module.name, entry(module)]));
 }
 
-/** The entries of a table that answer to a name. */
+/** The entries of a table with a name. */
 const providersOf = (entries: Entries, name: string): BuiltinEntry[] =>
   Object.entries(entries)
     .filter(([file, entry]) => (entry.virtualName ?? file) === name)
     .map(([, entry]) => entry);
 
-/** A function as the modules of a table declare it, whether they fit this system or not. */
+/** A function as declared by the modules of a table, whether they fit this system or not. */
 async function declared(entries: Entries, fun: string): Promise<ModuleFunction | undefined> {
   const dot = fun.indexOf('.');
   for (const entry of providersOf(entries, fun.slice(0, dot))) {
@@ -52,7 +52,7 @@ async function declared(entries: Entries, fun: string): Promise<ModuleFunction |
   return undefined;
 }
 
-/** It takes what it is given, as given; the engine still checks that the function it stands for would take it. */
+/** It accepts all arguments unchanged; the engine still checks them against the replaced function. */
 function standIn(fun: string, answer: Replacement, real: ModuleFunction | undefined, reads: boolean): ModuleFunction {
   const bound = (args: readonly Value[], kwargs: PlainDict): BoundArguments =>
     bindArguments(fun.slice(fun.indexOf('.') + 1), real?.params ?? {}, args, kwargs);
@@ -68,7 +68,7 @@ function standIn(fun: string, answer: Replacement, real: ModuleFunction | undefi
   });
 }
 
-/** A module whose functions are those handed in, with replacements in front. */
+/** A module with the functions that were passed, where replacements take precedence. */
 async function replaced(name: string, own: Entries, { calls = {}, reads = [] }: TableOptions): Promise<Module> {
   const functions: Record<string, ModuleFunction> = {};
   for (const entry of providersOf(own, name)) {
@@ -112,7 +112,7 @@ async function load<T>(kind: 'modules' | 'states', names: readonly string[] | un
   );
 }
 
-/** Built-in execution modules by the names of their files (`aptpkg`, not `pkg`); all of them unless named. */
+/** Built-in execution modules by the names of their files (`aptpkg`, not `pkg`); default: all of them. */
 export const builtinModules = (names?: readonly string[]): Promise<Module[]> => load('modules', names);
-/** Built-in state modules; all of them unless named. */
+/** Built-in state modules; default: all of them. */
 export const builtinStates = (names?: readonly string[]): Promise<StateModule[]> => load('states', names);

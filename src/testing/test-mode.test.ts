@@ -1,4 +1,4 @@
-// States that change something in test mode are refused by the engine, and a case of theirs fails.
+// States that change something in test mode are refused by the engine, and their cases fail.
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,13 +10,13 @@ import { applyState, runCase, type StateCase, testContext } from './index.ts';
 const folder = mkdtempSync(join(tmpdir(), 'test-mode-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** What the modules of these tests are for: one function that reads, one that changes, one that changes unless told not to. */
+/** The functions of the module under test: one that reads, one that changes, one that changes unless disabled. */
 const things = defineModule({
   name: 'things',
-  doc: 'Files that stand for things.',
+  doc: 'Files as test resources.',
   reads: ['exists'],
   functions: {
-    exists: fn({ doc: 'Whether it is there.', params: { path: p.path() }, run: ({ path }) => existsSync(path) }),
+    exists: fn({ doc: 'Whether it exists.', params: { path: p.path() }, run: ({ path }) => existsSync(path) }),
     make: fn({
       doc: 'Makes it.',
       params: { path: p.path(), dry_run: p.bool({ default: false }) },
@@ -27,7 +27,7 @@ const things = defineModule({
       },
     }),
     lies: fn({
-      doc: 'Says that it reads, and writes.',
+      doc: 'Is marked as read-only, but writes.',
       params: { path: p.path() },
       reads: true,
       run: ({ path }) => writeFile(path, '').then(() => true),
@@ -35,10 +35,10 @@ const things = defineModule({
   },
 });
 
-/** A state function that does `change` whatever the mode, and says what a careful one would. */
+/** A state function that does `change` in every mode, and reports what a correct one would. */
 const careless = (change: (path: string, ctx: StateContext) => unknown) =>
   state({
-    doc: 'Forgets test mode.',
+    doc: 'Ignores test mode.',
     params: { name: p.path() },
     async run({ name }, ctx) {
       await change(name, ctx);
@@ -48,7 +48,7 @@ const careless = (change: (path: string, ctx: StateContext) => unknown) =>
 
 const wrong = defineState({
   name: 'wrong',
-  doc: 'States with a mistake.',
+  doc: 'States with an error.',
   functions: {
     calls: careless((path, ctx) => ctx.call<string>('things.make', path)),
     writes: careless((path) => writeFile(path, 'x')),
@@ -98,12 +98,12 @@ describe('a state that changes something in test mode', () => {
     expect(got.test).not.toEqual(wanted.test);
   });
 
-  it('is told of when it caught the error', async () => {
+  it('is reported when it caught the error', async () => {
     const { warnings } = await apply('swallows', true);
     expect(warnings).toEqual([`wrong.swallows tried to write ${join(folder, 'swallows')} in test mode`]);
   });
 
-  it('is refused when the function it trusts writes', async () => {
+  it('is refused when a function marked as read-only writes', async () => {
     expect((await apply('trusts', true)).comment).toContain('things.lies (called by wrong.trusts) tried to write');
   });
 
@@ -116,21 +116,21 @@ describe('a state that changes something in test mode', () => {
 });
 
 describe('what only reads in test mode', () => {
-  it.each(['asks', 'vouches', 'reads'])('is let through: %s', async (fun) => {
+  it.each(['asks', 'vouches', 'reads'])('is allowed: %s', async (fun) => {
     const result = await apply(fun, true);
     expect(result).toMatchObject({ result: null, comment: 'made' });
     expect(result.warnings).toBeUndefined();
     expect(existsSync(join(folder, fun))).toBe(false);
   });
 
-  it('leaves calls outside of states alone', async () => {
+  it('does not restrict calls outside of states', async () => {
     const path = join(folder, 'outside');
     await testContext({ modules: [things], opts: { test: true } }).call<string>('things.make', path);
     expect(existsSync(path)).toBe(true);
   });
 });
 
-it('names a mark for a function that is not there', () => {
+it('reports a mark for a function that does not exist', () => {
   expect(() => defineModule({ name: 'x', doc: '', functions: {}, reads: ['gone'] })).toThrow(
     'x: reads names gone, which is not among its functions',
   );

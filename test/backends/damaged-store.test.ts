@@ -21,13 +21,13 @@ describe('a damaged SQLite store', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('is moved aside at the start and a new one begins', async () => {
+  it('is renamed at the start and a new one is created', async () => {
     writeFileSync(join(folder, 'jobs.db'), 'this is no database, but it was one once\n'.repeat(200));
     const store = await open();
     const jid = generateJid();
     expect(await store.saveReturn(ret(jid, 'a'))).toBe('stored');
     expect((await store.returns(jid)).size).toBe(1);
-    expect(said).toEqual([expect.stringMatching(/damaged: the old file was moved aside.*jobs\.db\.damaged-\d{14}/)]);
+    expect(said).toEqual([expect.stringMatching(/damaged: the old file was renamed.*jobs\.db\.damaged-\d{14}/)]);
     expect(store.health().moved).toMatch(/damaged-/);
     await store.close();
     expect(readdirSync(folder).filter((name) => name.startsWith('jobs.db.damaged-'))).toHaveLength(1);

@@ -66,7 +66,7 @@ describe('the doctor', () => {
     expect(result.code).toBe(1);
     expect(problems(result)).toEqual([
       expect.stringMatching(/keep_job\b.* → write keep_jobs instead of keep_job in .*etc\/master/),
-      `file_roots names ${fleet.path('gone')} for base, which is not there → mkdir -p ${fleet.path('gone')}`,
+      `file_roots names ${fleet.path('gone')} for base, which does not exist → mkdir -p ${fleet.path('gone')}`,
       `Others can read the private key ${fleet.path('etc/pki/master/master.pem')} → chmod 400 ${fleet.path('etc/pki/master/master.pem')}`,
     ]);
   });
@@ -127,7 +127,7 @@ describe('the doctor', () => {
     expect(minion.code).toBe(1);
     expect(problems(minion)).toContainEqual(
       expect.stringContaining(
-        `The master 127.0.0.1 cannot be reached at ${fleet.ports.requests} (master_port, where results go): nobody listens there`,
+        `The master 127.0.0.1 cannot be reached at ${fleet.ports.requests} (master_port, where results go): nothing listens there`,
       ),
     );
   });

@@ -117,7 +117,7 @@ describe('a full disk', () => {
       expect([code, stdout.trim()]).toEqual([0, word]);
     }
     expect((await health()).summary).toMatch(/^store: .*(full|disk)/);
-    expect(fleet.master.output()).toMatch(/the job store cannot be written; jobs run on, results wait/);
+    expect(fleet.master.output()).toMatch(/the job store cannot be written; jobs continue, results are queued/);
     rmSync(filler);
     await eventually('the store to be fine', async () => (await health()).summary === 'store: ok');
     const { stdout } = await fleet.run('salt-run', ['jobs.list_jobs', 'search_function=test.echo', '--out=json']);

@@ -1,6 +1,6 @@
-// The value model: Salt data is Python data, held in JavaScript without losing kind or order.
+// The value model: Salt data is Python data, represented in JavaScript without losing type or order.
 
-/** A float that happens to be whole (`1.0`): JavaScript alone could not tell it from an integer. */
+/** A float with a whole value (`1.0`), which JavaScript alone cannot distinguish from an integer. */
 export class PyFloat {
   readonly value: number;
   constructor(value: number) {
@@ -27,7 +27,7 @@ export function newDict(entries?: Iterable<readonly [string, Value]>): PlainDict
   return dict;
 }
 
-/** True for maps of either form; false for arrays, dates, bytes and PyFloat. */
+/** True for maps of both forms; false for arrays, dates, bytes and PyFloat. */
 export function isDict(value: unknown): value is Dict {
   if (value === null || typeof value !== 'object') return false;
   if (value instanceof Map) return true;

@@ -24,7 +24,7 @@ function accountOf(line: string): Account | undefined {
   return { name, uid: Number(uid), gid: Number(gid), home, shell };
 }
 
-/** From the password file, else from the directory service behind it. */
+/** Looks in the password file, then in the directory service behind it. */
 export function findAccount(name: string): Account | undefined {
   const local = lines('/etc/passwd').find((line) => line.startsWith(`${name}:`));
   if (local) return accountOf(local);

@@ -28,7 +28,7 @@ export function loadClientConfig(request: ClientLoadRequest = {}): LoadedConfig<
   const own = userFile(home, env);
   opts['token_file'] ??= joinPath(own.folder, 'salt_token');
   const user = readUserFile(own.file, env, report);
-  // The user's file comes after the master's; what overrides files overrides both.
+  // The user's file is applied after the master's; overrides apply to both.
   for (const [name, value] of Object.entries(user))
     if (!Object.hasOwn(request.overrides ?? {}, name)) opts[name] = value;
   opts['token_file'] = absolutePath(expandHome(String(opts['token_file']), home));
@@ -53,7 +53,7 @@ function readUserFile(file: string, env: Environment, report: ConfigReport): Pla
   return checkOptions(values, { own: masterOptions, other: minionOptions }, origins, report);
 }
 
-/** A stored login counts until it is older than `token_expire`. */
+/** A stored token is used until it is older than `token_expire`. */
 function readToken(opts: PlainDict): void {
   const file = String(opts['token_file']);
   if (!isFile(file)) return;
@@ -63,9 +63,9 @@ function readToken(opts: PlainDict): void {
       opts['token'] = readFileSync(file, 'utf8').trim();
     }
   } catch {
-    // A token of somebody else: the user logs in again.
+    // The token belongs to another user: this user has to log in again.
   }
 }
 
-// The cheap test first: Node's takes milliseconds when it is used for the first time.
+// The cheap test first: loading Node's own test takes milliseconds.
 const bracketed = (host: string): string => (host.includes(':') && isIPv6(host) ? `[${host}]` : host);

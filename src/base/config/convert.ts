@@ -1,4 +1,4 @@
-// Turns values from files into the types the option tables promise, converting where Salt would.
+// Converts values from files to the types of the option tables, in the cases in which Salt converts.
 import { dictEntries, isDict, newDict, PyFloat, type Value } from '../codec/value.ts';
 import { hasGlob } from '../util/fnmatch.ts';
 import { globFiles } from './glob.ts';

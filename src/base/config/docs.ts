@@ -1,4 +1,4 @@
-// The manual of the options: descriptions as data, and the pages of docs/reference.
+// The reference of the options: descriptions as data, and the pages of docs/reference.
 import { masterTopics, minionTopics, type Topic } from './options/index.ts';
 import type { DefaultValue, OptionRow } from './options/row.ts';
 import { typeText } from './validate.ts';
@@ -9,7 +9,7 @@ export interface OptionDescription {
   readonly name: string;
   readonly topic: string;
   readonly type: string;
-  /** As YAML, or in words when it depends on the machine; empty when there is none. */
+  /** As YAML, or a description when it depends on the machine; empty when there is none. */
   readonly default: string;
   readonly doc: string;
   readonly since: string;
@@ -19,7 +19,7 @@ export interface OptionDescription {
 
 const topicsOf: Readonly<Record<Daemon, readonly Topic[]>> = { master: masterTopics, minion: minionTopics };
 
-/** Every option of a daemon, in the order of the manual. */
+/** Every option of a daemon, in the order of the reference. */
 export function describeOptions(daemon: Daemon): OptionDescription[] {
   return topicsOf[daemon].flatMap(({ title, rows }) =>
     rows.map((row) => ({

@@ -1,4 +1,4 @@
-// Questions to the file system that never throw: what cannot be seen is not there.
+// Tests on the file system that never throw: a file that cannot be inspected counts as absent.
 import { accessSync, constants, lstatSync, type Stats, statSync } from 'node:fs';
 
 function look(stat: () => Stats): Stats | undefined {

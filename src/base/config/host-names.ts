@@ -1,9 +1,9 @@
-// The names a machine goes by, in the order Salt prefers them as minion id.
+// The names of this machine, in the order in which Salt prefers them as minion id.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { hostname, networkInterfaces } from 'node:os';
 
-/** What is asked of the machine; tests supply their own. */
+/** Facts about the machine; tests supply their own. */
 export interface HostFacts {
   hostname(): string;
   /** Canonical name and aliases of the address a name resolves to. */
@@ -13,7 +13,7 @@ export interface HostFacts {
   addresses(): readonly string[];
 }
 
-/** Names that say nothing about the machine. */
+/** Names that do not identify a machine. */
 const localNames = [
   /^localhost/,
   /^ip6-/,
@@ -34,7 +34,7 @@ function fullName(name: string, facts: HostFacts): string {
   return names.find((item) => item.includes('.')) ?? names[0] ?? name;
 }
 
-/** The id for a machine nobody named. */
+/** The id for a machine without a configured id. */
 export function generateMinionId(facts: HostFacts = systemFacts): string {
   for (const name of candidates(facts)) {
     if (name !== '' && !localNames.some((pattern) => pattern.test(name))) return name;

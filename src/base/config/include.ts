@@ -13,19 +13,19 @@ export interface IncludeRequest {
   readonly include: Value | undefined;
   /** Relative patterns start at the folder of this file. */
   readonly from: string;
-  /** Say so when a pattern matches nothing. */
+  /** Warns when a pattern matches nothing. */
   readonly verbose: boolean;
-  /** Stop at a broken file; otherwise it is reported and left out. */
+  /** Stop at a broken file; otherwise the file is reported and skipped. */
   readonly strict: boolean;
 }
 
 /** Which file set an option last. */
 export type Origins = Map<string, string>;
 
-/** Files that include each other would otherwise be read for ever. */
+/** A bound for files that include each other. */
 const maxFiles = 1000;
 
-/** `chain` holds the files that led here by including each other. */
+/** `chain` contains the files that lead here by including each other. */
 export function includeConfig(
   request: IncludeRequest,
   report: ConfigReport,

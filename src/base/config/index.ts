@@ -1,4 +1,4 @@
-// Configuration: option tables, loaders, folders and the manual.
+// Configuration: option tables, loaders, folders and the reference pages.
 export { loadClientConfig } from './client.ts';
 export { loadMasterConfig } from './master.ts';
 export { type MasterAddress, masterAddresses } from './master-address.ts';

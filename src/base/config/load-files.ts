@@ -23,7 +23,7 @@ export interface FileRequest {
 export interface FileLayer {
   readonly values: PlainDict;
   readonly origins: Origins;
-  /** The path asked for, from which includes are resolved; not always the file that was read. */
+  /** The requested path, from which includes are resolved; not always the file that was read. */
   readonly path: string;
 }
 
@@ -63,7 +63,7 @@ function copyTemplate(path: string, report: ConfigReport): void {
   writeFileSync(path, text.slice(text.indexOf('\n') + 1));
 }
 
-/** Salt prints the warning before logging starts, so commands should put it on stderr at once. */
+/** Salt prints this warning before logging starts, so commands should write it to stderr immediately. */
 function mainPath(request: FileRequest, report: ConfigReport): string {
   if (request.configFile) return absolutePath(expandHome(request.configFile));
   const folder = configDirOf(request.configDir, request.env);

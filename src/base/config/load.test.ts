@@ -25,7 +25,7 @@ const facts = { hostname: () => 'HOST7', resolve: () => [], readFile: () => unde
 const request = (extra: LoadRequest = {}): LoadRequest => ({ configDir: root, env: {}, facts, ...extra });
 
 describe('problems', () => {
-  it('names unknown options once, with the nearest one, and keeps them', () => {
+  it('reports unknown options once, with the most similar known one, and keeps them', () => {
     put('master', 'worker_thread: 9\nmysql.host: db\nmy_vault: {driver: vault}\n');
     const { opts, problems } = loadMasterConfig(request());
     expect(problems).toEqual([
@@ -43,7 +43,7 @@ describe('problems', () => {
     expect(opts.worker_threads).toBe(5);
   });
 
-  it('says which options ask for what is not there yet', () => {
+  it('reports options that ask for features that are not implemented yet', () => {
     put(
       'master',
       'external_auth: {pam: {fred: [test.*]}}\nrest_cherrypy: {port: 8000}\nengines: [reactor, {slack: {x: 1}}]\n',
@@ -63,13 +63,13 @@ describe('problems', () => {
     ]);
   });
 
-  it('is quiet about options of the other daemon, and low about names like nothing else', () => {
+  it('does not report options of the other daemon, and reports names without a similar option at a low level', () => {
     put('minion', 'id: a\nworker_threads: 9\nzzz_company_setting: 1\n');
     const { problems } = loadMinionConfig(request());
     expect(problems.map(({ level, option }) => [level, option])).toEqual([['info', 'zzz_company_setting']]);
   });
 
-  it('keeps the default for a wrong type and says which file is wrong', () => {
+  it('keeps the default for a wrong type and names the file', () => {
     put('master', 'publish_port: many\nfile_roots: /srv\nauto_accept: "yes"\nuser:\n');
     const drop = put('master.d/x.conf', 'timeout: [1]\n');
     const { opts, problems } = loadMasterConfig(request());
@@ -90,7 +90,7 @@ describe('problems', () => {
     );
   });
 
-  it('leaves links to secret stores alone and lists them', () => {
+  it('does not resolve references to secret stores and lists them', () => {
     put('master', 'id: m\nworker_threads: sdb://vault/x\next_pillar:\n- git: sdb://a/b\n');
     const { opts, deferred, problems } = loadMasterConfig(request());
     expect(opts.raw['worker_threads']).toBe('sdb://vault/x');
@@ -100,7 +100,7 @@ describe('problems', () => {
 });
 
 describe('files', () => {
-  it('uses defaults and leaves a note when there is no file', () => {
+  it('uses defaults and reports it when there is no file', () => {
     const { opts, sources, notes, problems } = loadMasterConfig(request());
     expect(opts.publish_port).toBe(4505);
     expect(sources).toEqual([]);
@@ -108,7 +108,7 @@ describe('files', () => {
     expect(notes).toContain(`Missing configuration file: ${root}/master`);
   });
 
-  it('points out a folder that does not exist', () => {
+  it('reports a folder that does not exist', () => {
     const { opts, problems } = loadMasterConfig(request({ configDir: join(root, 'none') }));
     expect(problems).toMatchObject([{ kind: 'missing', message: `CONFIG '${root}/none' directory does not exist.` }]);
     expect(opts.publish_port).toBe(4505);
@@ -159,7 +159,7 @@ describe('files', () => {
     expect(loadMinionConfig(request()).problems).toHaveLength(1);
   });
 
-  it('sets a broken schedule file aside', () => {
+  it('renames a broken schedule file', () => {
     put('minion', 'id: x\n');
     const file = put('minion.d/_schedule.conf', 'schedule: [\n');
     const { problems } = loadMinionConfig({ ...request(), strictIncludes: true });
@@ -222,7 +222,7 @@ describe('where files come from', () => {
     expect(loadMasterConfig({ configDir: root, env: { SALT_CONFIG_DIR: join(root, 'conf') } }).opts.timeout).toBe(5);
   });
 
-  it('lets the variable count only for the default path and only when it names a file', () => {
+  it('uses the variable only for the default path and only when it names a file', () => {
     const named = put('else/master', 'timeout: 33\n');
     const plain = put('conf/master', 'timeout: 34\n');
     const read = (path: string, variable: string | undefined, normal: string) =>
@@ -241,7 +241,7 @@ describe('where files come from', () => {
     expect(loadClientConfig(request({ env: { ...home, SALT_CLIENT_CONFIG: named } })).opts.timeout).toBe(41);
   });
 
-  it('puts overrides below and the command line above what is derived', () => {
+  it('applies overrides before, and the command line after, derived values', () => {
     put('master', 'log_level: info\nroot_dir: /nowhere\n');
     const { opts } = loadMasterConfig(
       request({ overrides: { root_dir: root, id: 'm' }, cli: { log_level: 'debug', log_file: 'here.log' } }),
@@ -297,7 +297,7 @@ describe('options', () => {
     expect(() => loadIt(request())).toThrow(message);
   });
 
-  it('drops ignore patterns that are no regular expressions and keeps Python ones', () => {
+  it('drops ignore patterns that are not regular expressions and keeps those in Python syntax', () => {
     put('master', "file_ignore_regex: ['(?P<dot>\\.git)', '(', '(?i)x']\n");
     const { opts, problems } = loadMasterConfig(request());
     expect(opts.file_ignore_regex).toEqual(['(?P<dot>\\.git)', '(?i)x']);

@@ -26,7 +26,7 @@ const rootedPaths = [
   'autosign_grains_dir',
 ];
 
-/** Throws HaliteError for files that are not YAML and for values no master can run with. */
+/** Throws HaliteError for files that are not YAML and for values with which no master can run. */
 export function loadMasterConfig(request: LoadRequest = {}): LoadedConfig<MasterOpts> {
   const prepared = prepareMaster(request);
   const { opts, report, given } = prepared;
@@ -34,7 +34,10 @@ export function loadMasterConfig(request: LoadRequest = {}): LoadedConfig<Master
   return { opts: sealOpts(opts, given), given, deferred: shape.deferredOptions(opts), ...report };
 }
 
-/** The options of the master before the command line and sealing; the client configuration starts here. */
+/**
+ * The options of the master before the command line is applied and the options are frozen; the client configuration is
+ * based on them.
+ */
 export function prepareMaster(request: LoadRequest): Prepared {
   const prepared = prepare('master', request, { own: masterOptions, other: minionOptions }, false);
   const { opts, given, report } = prepared;
@@ -71,7 +74,7 @@ export function programName(): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
 
-/** The master's id is the host name with `_master`; it is looked up when somebody reads it. */
+/** The master's id is the host name with `_master`; it is computed when it is first read. */
 function setId(opts: PlainDict, request: LoadRequest): void {
   const domain = opts['append_domain'];
   const complete = (id: string): string => (typeof domain === 'string' ? withDomain(id, domain) : id);
@@ -85,7 +88,7 @@ function setId(opts: PlainDict, request: LoadRequest): void {
   });
 }
 
-/** The REST login keeps no password, so permissions have to travel in the token. */
+/** The REST login stores no password, so the permissions have to be part of the token. */
 function keepAclForRest(opts: PlainDict, report: ConfigReport): void {
   const auth = opts['external_auth'];
   if (!isDict(auth) || !dictHas(auth, 'rest')) return;

@@ -1,4 +1,4 @@
-// The id of a node that sets none: from the cache file, else from the host name.
+// The id of a minion whose configuration sets none: from the cache file, else from the host name.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { isIPv4 } from 'node:net';
 import { dirname } from 'node:path';
@@ -57,7 +57,7 @@ function cacheId(file: string, id: string, report: ConfigReport): void {
   }
 }
 
-/** A module function cannot run before the configuration is known. */
+/** A module function cannot run before the configuration is loaded. */
 function refuseIdFunction(opts: PlainDict): void {
   const given = opts['id_function'];
   if (given === undefined || given === null || given === '' || (isDict(given) && dictSize(given) === 0)) return;

@@ -13,15 +13,15 @@ import { prependRootDir } from './root-dir.ts';
 import * as shape from './shape.ts';
 
 export interface MinionLoadRequest extends LoadRequest {
-  /** The id when no file sets one, for proxies and tests. */
+  /** The id when no file sets one; used for proxies and tests. */
   readonly minionId?: string;
   /** Store a detected id in the file `minion_id`; the daemon and salt-call do. */
   readonly cacheId?: boolean;
-  /** Stop at broken included files, as the daemon does; others report them. */
+  /** Stop at broken included files, as the daemon does; other programs report them. */
   readonly strictIncludes?: boolean;
 }
 
-/** Throws HaliteError for files that are not YAML and for values no minion can run with. */
+/** Throws HaliteError for files that are not YAML and for values with which no minion can run. */
 export function loadMinionConfig(request: MinionLoadRequest = {}): LoadedConfig<MinionOpts> {
   const words = { own: minionOptions, other: masterOptions };
   const { opts, given, report } = prepare('minion', request, words, request.strictIncludes === true);

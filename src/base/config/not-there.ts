@@ -1,10 +1,10 @@
-// Options of Salt that are read here but have no effect yet: said when a daemon starts and by the doctor, never ignored.
+// Options of Salt that Halite reads but that have no effect yet: reported when a daemon starts and by the doctor.
 import { dictKeys, dictSize, isDict, type PlainDict, type Value } from '../codec/value.ts';
 import type { ConfigReport } from './problems.ts';
 
 interface NotThere {
   readonly option: string;
-  /** What is missing, when this value asks for something that is. */
+  /** The missing feature, when this value asks for one. */
   readonly missing: (value: Value) => string | undefined;
   readonly advice: string;
 }
@@ -59,7 +59,7 @@ const ofMinion: readonly NotThere[] = [
   },
 ];
 
-/** Adds a problem for every option that asks for what is not there yet. */
+/** Adds a problem for every option that asks for a feature that is not implemented yet. */
 export function reportNotThere(kind: 'master' | 'minion', given: PlainDict, report: ConfigReport): void {
   for (const { option, missing, advice } of kind === 'master' ? ofMaster : ofMinion) {
     const value = given[option];

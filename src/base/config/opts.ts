@@ -1,21 +1,21 @@
-// The options object handed to the program: typed by the tables, open for everything else.
+// The options object passed to the program: typed by the tables, with access to all other options by name.
 import { userInfo } from 'node:os';
 import { newDict, type PlainDict, type Value } from '../codec/value.ts';
 import type { MasterValues, MinionValues } from './options/index.ts';
 import type { DefaultValue, OptionRow } from './options/row.ts';
 import { expandHome } from './paths.ts';
 
-/** Access to options by name, for those that are in no table. */
+/** Access by name to options that are in no table. */
 export interface OpenOpts {
-  /** Any option, also one that only a module knows. */
+  /** Any option, also one that only a module uses. */
   get(name: string): Value | undefined;
   /** All options as plain data. */
   readonly raw: PlainDict;
-  /** Whether the files set it: it may have the value of its default also then. */
+  /** Whether a file sets the option, possibly to its default value. */
   isGiven(name: string): boolean;
 }
 
-/** Options every configuration gets, whatever the files say. */
+/** Options that every configuration has, independent of the files. */
 interface DerivedOpts {
   readonly __role: string;
   readonly __cli: string;
@@ -60,14 +60,14 @@ export function defaultsOf(rows: ReadonlyMap<string, OptionRow>): PlainDict {
   return opts;
 }
 
-/** The finished options; `get`, `raw` and `isGiven` do not show up when they are listed or sent. */
+/** The finished options; `get`, `raw` and `isGiven` are not enumerable. */
 export function sealOpts<T extends OpenOpts>(opts: PlainDict, given: PlainDict): T {
   Object.defineProperties(opts, {
     get: { value: (name: string) => (Object.hasOwn(opts, name) ? opts[name] : undefined), configurable: true },
     raw: { value: opts, configurable: true },
     isGiven: { value: (name: string) => Object.hasOwn(given, name), configurable: true },
   });
-  // The tables say which options exist and checkOptions gave them their types.
+  // The tables define which options exist, and checkOptions converted them to their types.
   return opts as unknown as T;
 }
 

@@ -101,7 +101,7 @@ interface Case {
   kind: 'master' | 'minion' | 'client';
   path: string;
   hostname?: string;
-  /** Options on which Halite differs on purpose. */
+  /** Options in which Halite differs on purpose. */
   differs?: string[];
 }
 
@@ -135,7 +135,7 @@ function load(spec: Case, root: string): PlainDict {
   return loaders[spec.kind](request).opts.raw;
 }
 
-/** Halite turns text into the number the table wants, and back. */
+/** Halite converts text to the number that the table requires, and back. */
 function sameValue(found: unknown, wanted: unknown): boolean {
   if (typeof found === 'number' && typeof wanted === 'string') return found === Number(wanted);
   if (typeof found === 'string' && typeof wanted === 'number') return Number(found) === wanted;
@@ -152,7 +152,7 @@ function sorted(value: unknown): unknown {
   );
 }
 
-/** `api` is the configuration of salt-api, which is not there yet. */
+/** `api` is the configuration of salt-api, which does not exist yet. */
 const cases = readdirSync(fixtures).filter((name) => name !== 'api' && statSync(join(fixtures, name)).isDirectory());
 
 describe.each(versions)('configuration trees against Salt %s', (version) => {
@@ -169,7 +169,7 @@ describe.each(versions)('configuration trees against Salt %s', (version) => {
     const wrong: Record<string, unknown> = {};
     for (const [option, value] of Object.entries(wanted)) {
       if (ignored.has(option) || spec.differs?.includes(option)) continue;
-      // A machine where Salt has run keeps an id of its own, which rightly wins over the host name.
+      // A machine on which Salt has run has a cached id, which correctly takes precedence over the host name.
       if (option === 'id' && existsSync('/etc/salt/minion_id')) continue;
       if (changedDefaults[version]?.[option]) continue;
       if (!sameValue(found[option], value)) wrong[option] = { wanted: value, found: found[option] ?? 'absent' };

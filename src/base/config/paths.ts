@@ -1,4 +1,4 @@
-// The folders Salt knows by default, and Python's way of joining paths.
+// Salt's default folders, and path joining as in Python.
 import { homedir } from 'node:os';
 import { isAbsolute, normalize, resolve } from 'node:path';
 
@@ -11,7 +11,7 @@ function normPath(path: string): string {
   return clean.length > 1 && clean.endsWith('/') ? clean.slice(0, -1) : clean;
 }
 
-/** Python's os.path.join of two: an absolute second part wins. */
+/** Python's os.path.join of two parts: an absolute second part replaces the first. */
 export function joinPath(base: string, part: string): string {
   if (isAbsolute(part) || base === '') return part;
   return base.endsWith('/') ? base + part : `${base}/${part}`;

@@ -18,7 +18,7 @@ const master = (extra = {}) =>
   loadMasterConfig({ configDir: join(root, 'conf'), env: {}, overrides: { root_dir: root, id: 'm', ...extra } }).opts;
 
 describe('prepareDirs', () => {
-  it('makes the folders of a master with their modes', () => {
+  it('creates the folders of a master with their modes', () => {
     const opts = master();
     const { created, warnings } = prepareDirs(opts);
     expect(warnings).toEqual([]);
@@ -32,7 +32,7 @@ describe('prepareDirs', () => {
     expect(prepareDirs(opts).created).toEqual([]);
   });
 
-  it('makes the folders of a minion', () => {
+  it('creates the folders of a minion', () => {
     const { opts } = loadMinionConfig({
       configDir: join(root, 'conf'),
       env: {},
@@ -44,7 +44,7 @@ describe('prepareDirs', () => {
     expect(existsSync(join(root, 'var/cache/salt/minion/extmods'))).toBe(true);
   });
 
-  it('tightens the key folder but lets a group in', () => {
+  it('restricts the mode of the key folder but allows access for a group', () => {
     const opts = master();
     prepareDirs(opts);
     chmodSync(opts.pki_dir, 0o755);
@@ -82,7 +82,7 @@ describe('prepareDirs', () => {
     expect(() => prepareDirs(master({ log_file: join(root, 'file/log') }))).toThrow(/is .*file a file\?/);
   });
 
-  it.runIf(isRoot && findAccount('nobody'))('gives folders to the user without following links', () => {
+  it.runIf(isRoot && findAccount('nobody'))('changes the owner of folders without following links', () => {
     const opts = master({ user: 'nobody' });
     const outside = join(root, 'outside');
     writeFileSync(outside, '');
@@ -100,7 +100,7 @@ describe('prepareDirs', () => {
 });
 
 describe('accounts', () => {
-  it('finds the current user and nobody else', () => {
+  it('finds the current user and no other', () => {
     const { username, uid } = userInfo();
     expect(findAccount(username)?.uid).toBe(uid);
     expect(findAccount('no:such')).toBeUndefined();

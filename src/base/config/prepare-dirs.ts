@@ -1,4 +1,4 @@
-// Creates the folders a daemon needs, with owner and modes, before it gives up its privileges.
+// Creates the folders that a daemon needs, with owner and modes, before it drops its privileges.
 import {
   accessSync,
   chmodSync,
@@ -20,7 +20,7 @@ import { isFolder } from './fs-facts.ts';
 import { joinPath } from './paths.ts';
 import { isPlainPath } from './root-dir.ts';
 
-/** The options that matter here; those of master and minion have them. */
+/** The options used here; both master and minion options have them. */
 export interface DirsOpts {
   readonly __role: string;
   readonly user: string;
@@ -40,7 +40,7 @@ export interface DirsOpts {
 
 export interface DirsReport {
   readonly created: readonly string[];
-  /** What could not be made safe, for the log at level critical. */
+  /** Permissions that could not be made safe, for the log at level critical. */
   readonly warnings: readonly string[];
 }
 
@@ -94,7 +94,7 @@ function ownerOf(user: string): Account {
 function makeFolder(dir: string, mode: number): boolean {
   if (isFolder(dir)) return false;
   try {
-    // The umask of the caller must not decide who may enter.
+    // Sets the mode explicitly: the umask of the caller must not determine who has access.
     mkdirSync(dir, { recursive: true, mode: folderMode });
     chmodSync(dir, mode);
     return true;
@@ -118,7 +118,9 @@ function giveAway(dir: string, owner: Account, permissive: boolean): void {
   for (const name of readdirSync(dir)) if (!name.includes('jobs')) walk(joinPath(dir, name), owner, wrong);
 }
 
-/** Links are changed themselves and never followed, so that nobody can have foreign files given to him. */
+/**
+ * Changes the owner of links themselves and never follows them, so that nobody can become the owner of files elsewhere.
+ */
 function walk(path: string, owner: Account, wrong: (found: Stats) => boolean): void {
   let entries: string[];
   try {
@@ -135,12 +137,12 @@ function walk(path: string, owner: Account, wrong: (found: Stats) => boolean): v
       if (wrong(found)) lchownSync(inner, owner.uid, owner.gid);
       if (found.isDirectory()) walk(inner, owner, wrong);
     } catch {
-      // The file may vanish meanwhile.
+      // The file may be deleted in the meantime.
     }
   }
 }
 
-/** Modes 700 and 750 are fine, 750 for programs that read keys; anything else becomes 700. */
+/** Modes 700 and 750 are accepted, 750 for programs that read keys; any other mode becomes 700. */
 function guardKeys(dir: string): boolean {
   const mode = statSync(dir).mode & 0o7777;
   if (mode === 0o700 || mode === 0o750) return true;

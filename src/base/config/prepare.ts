@@ -1,4 +1,4 @@
-// The first half of every load: read the files, add overrides, check types.
+// The first half of every load: reads the files, adds overrides, checks types.
 import { newDict, type PlainDict } from '../codec/value.ts';
 import type { Origins } from './include.ts';
 import { type Environment, loadFiles } from './load-files.ts';
@@ -14,11 +14,11 @@ import { checkOptions, type Vocabulary } from './validate.ts';
 export interface Prepared {
   readonly report: ConfigReport;
   readonly env: Environment;
-  /** What files and overrides set, with their types set right. */
+  /** The values that files and overrides set, converted to their types. */
   readonly given: PlainDict;
-  /** Defaults with the given values over them. */
+  /** Defaults, overridden by the given values. */
   readonly opts: PlainDict;
-  /** The main file asked for. */
+  /** The requested main file. */
   readonly path: string;
 }
 
@@ -50,7 +50,7 @@ export function prepare(
   return { report, env, given, path: files.path, opts: Object.assign(defaults, given) };
 }
 
-/** One pattern may stand without a list. */
+/** A single pattern may be written without a list. */
 function wrapTexts(values: PlainDict): void {
   for (const name of ['file_ignore_regex', 'file_ignore_glob']) {
     const value = values[name];
@@ -58,7 +58,7 @@ function wrapTexts(values: PlainDict): void {
   }
 }
 
-/** Saltfile options that are configuration options too, then the command line, over finished options. */
+/** Applies Saltfile options that are configuration options too, then the command line, to the finished options. */
 export function applyCommandLine(
   opts: PlainDict,
   request: LoadRequest,

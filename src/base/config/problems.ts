@@ -1,24 +1,24 @@
-// What is wrong in a configuration, without stopping the program.
+// Problems of a configuration that do not stop the program.
 
 export type ProblemKind = 'missing' | 'unknown' | 'type' | 'value' | 'include' | 'syntax' | 'deprecated' | 'not-there';
 
 export interface ConfigProblem {
   readonly kind: ProblemKind;
-  /** How loud the log should be about it. */
+  /** The log level of the problem. */
   readonly level: 'info' | 'warn' | 'error';
   readonly message: string;
   readonly option?: string;
   readonly file?: string;
   /** The option that was probably meant. */
   readonly suggestion?: string;
-  /** What to do about it. */
+  /** How to fix it. */
   readonly advice?: string;
 }
 
 /** Collects problems and debug notes while a configuration is read. */
 export class ConfigReport {
   readonly problems: ConfigProblem[] = [];
-  /** What was read and found, for the debug log. */
+  /** What was read and found; for the debug log. */
   readonly notes: string[] = [];
   /** Every file that was read, in order. */
   readonly sources: string[] = [];

@@ -1,7 +1,7 @@
-// Values of configuration as Python prints them in messages.
+// Configuration values as Python prints them in messages.
 import { PyFloat, type Value } from '../codec/value.ts';
 
-/** str() of a scalar; other values as JSON, which is good enough for messages. */
+/** str() of a scalar; other values as JSON, which is sufficient for messages. */
 export function pyText(value: Value): string {
   if (typeof value === 'string') return value;
   if (value === null) return 'None';

@@ -9,8 +9,9 @@ import type { ConfigReport } from './problems.ts';
 import { pyText } from './py-values.ts';
 
 /**
- * Throws HaliteError `config.syntax` for what is not a YAML mapping, `config.missing` for what cannot be read. The
- * detail `exitCode` is what Salt's programs end with.
+ * Throws HaliteError `config.syntax` for a file that is not a YAML mapping, `config.missing` for one that cannot be
+ * read.
+ * The detail `exitCode` is the exit code of Salt's programs.
  */
 export function readConfFile(path: string, report: ConfigReport): PlainDict {
   report.note(`Reading configuration from ${path}`);
@@ -37,7 +38,7 @@ export function readConfFile(path: string, report: ConfigReport): PlainDict {
   return optionsOf(path, value);
 }
 
-/** Salt: a file that is there but cannot be read is a usage error. */
+/** As in Salt: a file that exists but cannot be read is a usage error. */
 function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8');

@@ -1,4 +1,4 @@
-// What the loaders are asked, and what they answer.
+// Requests to the loaders, and their results.
 import type { PlainDict, Value } from '../codec/value.ts';
 import type { HostFacts } from './host-names.ts';
 import type { Environment } from './load-files.ts';
@@ -10,15 +10,15 @@ export interface LoadRequest {
   readonly configDir?: string;
   /** Main file, when it is not `<configDir>/master` or `minion`. */
   readonly configFile?: string;
-  /** Values that count as if the last file had set them: `root_dir` moves paths, and so on. */
+  /** Values that count as if the last file had set them; for example, `root_dir` moves paths. */
   readonly overrides?: Readonly<Record<string, Value>>;
-  /** Values of the command line, put in at the end as they are. */
+  /** Values of the command line, applied unchanged at the end. */
   readonly cli?: Readonly<Record<string, Value>>;
   /** Environment variables; default those of the process. */
   readonly env?: Environment;
-  /** The Saltfile section of this command; its `config_dir` counts when no folder is given. */
+  /** The Saltfile section of this command; its `config_dir` is used when no folder is given. */
   readonly saltfile?: Saltfile;
-  /** For tests: what the machine says about itself. */
+  /** For tests: facts about the machine. */
   readonly facts?: HostFacts;
 }
 
@@ -26,12 +26,12 @@ export interface LoadedConfig<O> {
   readonly opts: O;
   /** Files that were read, in order. */
   readonly sources: readonly string[];
-  /** What is wrong, for the log. */
+  /** Problems, for the log. */
   readonly problems: readonly ConfigProblem[];
-  /** What was done, for the debug log. */
+  /** Steps that were done, for the debug log. */
   readonly notes: readonly string[];
-  /** What the files set, before defaults. */
+  /** The values that the files set, before defaults. */
   readonly given: PlainDict;
-  /** Options whose value is a link to a secret store (`sdb://…`), still to be looked up. */
+  /** Options whose value is a reference to a secret store (`sdb://…`) and still has to be looked up. */
   readonly deferred: readonly string[];
 }

@@ -3,14 +3,14 @@ import { isAbsolute } from 'node:path';
 import type { PlainDict } from '../codec/value.ts';
 import { absolutePath, defaultRootDir, joinBelow } from './paths.ts';
 
-/** A log target such as `udp://host` is no path. */
+/** A log target such as `udp://host` is not a path. */
 export function isPlainPath(value: unknown): value is string {
   return typeof value === 'string' && !/^[a-zA-Z][a-zA-Z0-9+.-]*:/.test(value);
 }
 
 const startsBelow = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`);
 
-/** One path below the root folder; a path that is already there stays. */
+/** Puts one path below the root folder; a path that is already there stays unchanged. */
 export function belowRoot(rootDir: string, path: string): string {
   const root = absolutePath(rootDir);
   const defaultRoot = defaultRootDir.replace(/\/+$/, '');
@@ -24,7 +24,7 @@ export function belowRoot(rootDir: string, path: string): string {
   return joinBelow(root, rest);
 }
 
-/** Does so for the named options that are set. */
+/** The same for the named options that are set. */
 export function prependRootDir(opts: PlainDict, names: readonly string[]): void {
   for (const name of names) {
     const path = opts[name];

@@ -30,7 +30,7 @@ describe('Saltfile', () => {
     expect(() => findSaltfile({ ...where(), saltfile: join(root, 'none') })).toThrow(/file does not exist/);
   });
 
-  it('gives each command its own section, which fills in folder and options', () => {
+  it('gives each command its own section, which sets folder and options', () => {
     mkdirSync(join(root, 'conf'));
     writeFileSync(join(root, 'conf/master'), 'timeout: 8\nworker_threads: 6\n');
     writeFileSync(
@@ -46,7 +46,7 @@ describe('Saltfile', () => {
     expect(loadMasterConfig({ ...request, cli: { timeout: 2 } }).opts.timeout).toBe(2);
   });
 
-  it('says what is wrong in a broken one', () => {
+  it('reports the problem of a broken file', () => {
     writeFileSync(join(root, 'work/Saltfile'), 'salt: [');
     expect(() => loadSaltfile(where())).toThrow(/Error parsing configuration file/);
   });

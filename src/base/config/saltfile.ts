@@ -38,7 +38,7 @@ export function findSaltfile(request: SaltfileRequest): string | undefined {
   return [joinPath(request.cwd ?? workingFolder(), 'Saltfile'), home].find(isFile);
 }
 
-/** The folder may have been removed under us. */
+/** The working folder may have been deleted. */
 function workingFolder(): string {
   try {
     return process.cwd();
@@ -47,7 +47,7 @@ function workingFolder(): string {
   }
 }
 
-/** The section for a command; undefined without Saltfile or section. */
+/** The section for a command; undefined without a Saltfile or a section. */
 export function loadSaltfile(request: SaltfileRequest): Saltfile | undefined {
   const path = findSaltfile(request);
   if (path === undefined) return undefined;
@@ -60,7 +60,7 @@ function textKeys(dict: Dict): PlainDict {
   return newDict(dictEntries(dict).map(([key, value]): [string, Value] => [pyText(key), value]));
 }
 
-/** The folder a Saltfile names, relative ones as the shell would read them. */
+/** The folder that a Saltfile names, resolved relative to the working folder as in a shell. */
 export function saltfileConfigDir(saltfile: Saltfile | undefined): string | undefined {
   const folder = saltfile && dictGet(saltfile.options, 'config_dir');
   return typeof folder === 'string' ? folder : undefined;

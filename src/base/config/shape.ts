@@ -1,4 +1,4 @@
-// Rules master and minion share for turning what the files say into what the daemon uses.
+// Rules that master and minion share for converting the values of the files to those that the daemon uses.
 import { basename } from 'node:path';
 import { type Dict, dictEntries, dictGet, isDict, newDict, type PlainDict, type Value } from '../codec/value.ts';
 import { HaliteError } from '../errors/index.ts';
@@ -42,7 +42,7 @@ export function renameBackends(opts: PlainDict): void {
   opts['fileserver_backend'] = list.map((name) => (old.has(String(name)) ? `${String(name)}fs` : name));
 }
 
-/** Unix socket paths are short; Salt moves the sockets when theirs looks too long. */
+/** Unix socket paths have a short limit; Salt moves the sockets when the path is too long. */
 export function shortenSockDir(opts: PlainDict): void {
   const cachedir = String(opts['cachedir']);
   if (String(opts['sock_dir']).length > cachedir.length + 10) opts['sock_dir'] = joinPath(cachedir, '.salt-unix');
@@ -56,7 +56,7 @@ export function fillModuleDirs(opts: PlainDict): void {
   }
 }
 
-/** Log options that hold a path, and not a syslog target. */
+/** Log options that hold a path unless they name a syslog target. */
 export function logPaths(opts: PlainDict, names: readonly string[]): string[] {
   return names.filter((name) => isPlainPath(opts[name]));
 }
@@ -114,7 +114,7 @@ export function checkDiscovery(opts: PlainDict, isMinion: boolean): void {
 const encryption = ['OAEP-SHA1', 'OAEP-SHA224'];
 const signing = ['PKCS1v15-SHA1', 'PKCS1v15-SHA224'];
 
-/** Refuses algorithms nobody knows, before they surface as unreadable messages. */
+/** Refuses unknown algorithms, before they cause unreadable messages. */
 export function checkAlgorithms(opts: PlainDict, names: { encryption?: string; signing?: string }): void {
   for (const [name, known] of [
     [names.encryption, encryption],
@@ -128,14 +128,14 @@ export function checkAlgorithms(opts: PlainDict, names: { encryption?: string; s
   }
 }
 
-/** `[{web: …}, {db: …}]` reads as one dict. */
+/** `[{web: …}, {db: …}]` is read as one dict. */
 export function repackDictList(value: Value): Value {
   if (!Array.isArray(value) || value.length === 0) return value;
   const one = value.every((item) => isDict(item) && dictEntries(item).length === 1);
   return one ? newDict(value.flatMap((item) => dictEntries(item as Dict)).map(([k, v]) => [String(k), v])) : value;
 }
 
-/** Names of options whose value is a link to a secret store. */
+/** Names of options whose value is a reference to a secret store. */
 export function deferredOptions(opts: PlainDict): string[] {
   return Object.keys(opts).filter((name) => {
     const own = Object.getOwnPropertyDescriptor(opts, name);

@@ -1,4 +1,4 @@
-// Checks `ssh_minion_opts`, which may not change what the master decides.
+// Checks `ssh_minion_opts`, which must not override what the master decides.
 import { dictEntries, dictOf, isDict, type PlainDict } from '../codec/value.ts';
 import type { ConfigReport } from './problems.ts';
 

@@ -1,4 +1,4 @@
-// Checks what the files set: types are converted or refused, unknown names are pointed out.
+// Checks the values that the files set: types are converted or refused, unknown names are reported.
 
 import { pyTypeName } from '../codec/python/index.ts';
 import { dictHas, isDict, newDict, type PlainDict, type Value } from '../codec/value.ts';
@@ -13,7 +13,7 @@ import { pyText } from './py-values.ts';
 export interface Vocabulary {
   /** The options of the daemon whose configuration is read. */
   readonly own: ReadonlyMap<string, OptionRow>;
-  /** Options of the other daemon: harmless here, so not reported. */
+  /** Options of the other daemon: harmless, so not reported. */
   readonly other: ReadonlyMap<string, OptionRow>;
 }
 
@@ -31,7 +31,7 @@ const pythonTypes: Readonly<Record<OptionType, string>> = {
   null: 'null',
 };
 
-/** The types of a row for messages and the manual: `str or list`. */
+/** The types of a row for messages and the reference pages: `str or list`. */
 export function typeText(row: OptionRow): string {
   const names = [...new Set(typesOf(row).map((type) => pythonTypes[type]))].sort((a, b) => rank(a) - rank(b));
   return names.length < 2 ? (names[0] ?? '') : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
@@ -39,7 +39,7 @@ export function typeText(row: OptionRow): string {
 
 const rank = (name: string): number => (name === 'null' ? 1 : 0);
 
-/** The given options with their types set right; refused values are left out, so that defaults stay. */
+/** The given options, converted to their types; refused values are dropped, so that the default applies. */
 export function checkOptions(given: PlainDict, words: Vocabulary, origins: Origins, report: ConfigReport): PlainDict {
   const checked = newDict();
   for (const name of Object.keys(given)) {
@@ -50,7 +50,7 @@ export function checkOptions(given: PlainDict, words: Vocabulary, origins: Origi
       if (!words.other.has(name)) reportUnknown(name, value, words, origins.get(name), report);
       continue;
     }
-    // What a secret store returns is known only at run time.
+    // The value from a secret store is known only at run time.
     if (typeof value === 'string' && value.startsWith('sdb://')) checked[name] = value;
     else checkType(row, value, checked, origins.get(name), report);
   }
@@ -77,7 +77,7 @@ function checkType(
   );
 }
 
-/** `option:` without a value: Salt takes None for text without a word, and treats empty roots and node groups as unset. */
+/** `option:` without a value: Salt silently accepts None for text, and treats empty roots and node groups as unset. */
 function quietWhenNull(row: OptionRow): boolean {
   return row.name === 'nodegroups' || typesOf(row).some((type) => type === 'str' || type === 'path');
 }
@@ -90,7 +90,7 @@ function reportUnknown(
   report: ConfigReport,
 ): void {
   if (name.includes('.') || name.startsWith('_') || moduleKeys.has(name)) return;
-  // A dict with a driver is a profile of sdb or a cloud provider, whose names are free.
+  // A dict with a driver is a profile of sdb or a cloud provider, and can have any name.
   if (isDict(value) && (dictHas(value, 'driver') || dictHas(value, 'provider'))) return;
   const suggestion = nearest(name, words.own.keys());
   const where = file ? ` in ${file}` : '';

@@ -36,7 +36,7 @@ describe('answers recorded from Salt', () => {
     expect(belowRoot(root, path)).toBe(wanted);
   });
 
-  /** Salt stumbles over a bracketed address without port, and overlooks rubbish behind one. */
+  /** Salt fails on a bracketed address without port, and ignores garbage after one. */
   const better = new Set(['[::1]', '[::1]x']);
   it.each(vectors.hosts.filter(([text]) => !better.has(text)))('address %s', (text, wanted) => {
     if (wanted === null) expect(() => parseHostPort(text)).toThrow(/master/);
@@ -51,9 +51,9 @@ describe('answers recorded from Salt', () => {
     expect(withDomain(id, domain)).toBe(wanted);
   });
 
-  // 4.0 cannot be told from 4 in the vectors; convert.test.ts has it. Empty values for text keep the default silently.
+  // The vectors do not distinguish 4.0 from 4; convert.test.ts does. Empty values for text keep the default silently.
   const types = vectors.types.filter(([kind, value]) => value !== 4 && !(kind === 'str' && value === null));
-  it.each(types)('type %s takes %j: %s', (kind, value, silent) => {
+  it.each(types)('type %s accepts %j: %s', (kind, value, silent) => {
     const result = convertOption({ name: 'x', type: kind, doc: '' }, value);
     expect(result.ok && result.lossy !== true).toBe(silent);
   });
@@ -68,7 +68,7 @@ describe('answers recorded from Salt', () => {
 });
 
 describe('IPv6 masters', () => {
-  it('takes brackets without a port and refuses what follows them', () => {
+  it('accepts brackets without a port and refuses text after them', () => {
     expect(parseHostPort('[::1]')).toEqual({ host: '::1', port: undefined });
     expect(() => parseHostPort('[::1]x')).toThrow(/not a port/);
     expect(() => parseHostPort('host:70000')).toThrow(/not a port/);

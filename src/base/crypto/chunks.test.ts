@@ -1,4 +1,4 @@
-// Chunks of files: what was sealed opens, and nothing else does.
+// Chunks of files: a sealed chunk can be opened, anything else is refused.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { pack, unpack } from '../codec/msgpack/index.ts';
@@ -22,27 +22,27 @@ describe('a chunk of a file', () => {
     );
   });
 
-  it('is an array of format, nonce, tag and ciphertext, and never the same twice', () => {
+  it('is an array of format, nonce, tag and ciphertext, and is different each time', () => {
     const bytes = Buffer.alloc(70_000, 1);
     const [format, nonce, tag, sealed] = unpack(seal(bytes), { raw: true }) as [number, Buffer, Buffer, Buffer];
     expect([format, nonce.length, tag.length, sealed.length]).toEqual([1, 12, 16, 70_000]);
     expect(seal(bytes).equals(seal(bytes))).toBe(false);
   });
 
-  it('leaves its buffer to be used again', () => {
+  it('allows its buffer to be reused', () => {
     const buffer = behindRoom(Buffer.from('first'));
     const reply = session.chunks.seal(buffer, request);
     buffer.fill(0);
     expect(open(reply).toString()).toBe('first');
   });
 
-  it('is refused when a single bit of it is changed, wherever that is', () => {
+  it('is refused when any single bit of it is changed', () => {
     const reply = seal(Buffer.from('some bytes of a file'));
     fc.assert(
       fc.property(fc.nat(reply.length * 8 - 1), (bit) => {
         const changed = Buffer.from(reply);
         changed[bit >> 3]! ^= 1 << (bit & 7);
-        // A change of the msgpack around it may make it unreadable already.
+        // A changed bit in the enclosing msgpack may already make it unreadable.
         expect(() => open(changed)).toThrow();
       }),
       { numRuns: 300 },
@@ -61,7 +61,7 @@ describe('a chunk of a file', () => {
     expect(() => open(reply, { ...request, ...other })).toThrow(/does not authenticate/);
   });
 
-  it('is refused under another session key, and when cut or grown', () => {
+  it('is refused under another session key, and when truncated or extended', () => {
     const reply = seal(Buffer.from('x'.repeat(100)));
     const other = new Crypticle(Crypticle.generateKeyString());
     expect(() => other.chunks.open(unpack(reply, { raw: true }), request)).toThrow(refused);

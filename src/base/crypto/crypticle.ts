@@ -20,10 +20,10 @@ const block = 16;
 const macBytes = 32;
 const prefix = Buffer.from('pickle::');
 const nonceBytes = 32;
-/** A multiple of the block size that takes a few milliseconds. */
+/** A multiple of the block size that takes a few milliseconds to process. */
 const slice = 1024 * 1024;
 
-/** PKCS #7: as many bytes as are missing to a block, each of that value. */
+/** PKCS #7: as many bytes as are missing to a full block, each with that value. */
 function withoutPadding(plain: Buffer): Buffer {
   const count = plain.at(-1) ?? 0;
   const padding = plain.subarray(plain.length - count);
@@ -33,28 +33,32 @@ function withoutPadding(plain: Buffer): Buffer {
   return plain.subarray(0, plain.length - count);
 }
 
-/** Where the code over the rest begins; refuses what cannot be a message at all. */
+/** The offset of the authentication code; refuses input that is too short to be a message. */
 function sealedEnd(message: Uint8Array): number {
   const end = message.length - macBytes;
   if (end < 2 * ivBytes) throw new HaliteError('crypto.verify', 'An encrypted message is too short');
   return end;
 }
 
-/** Only what is authentic is looked at any further. */
+/** Only authenticated messages are processed further. */
 function checkMac(mac: Buffer, message: Uint8Array): void {
   const end = message.length - macBytes;
   if (!timingSafeEqual(mac, message.subarray(end))) {
     throw new HaliteError('crypto.verify', 'An encrypted message does not authenticate: it was made with another key');
   }
-  if ((end - ivBytes) % block !== 0) throw new HaliteError('crypto.verify', 'An encrypted message has an odd length');
+  if ((end - ivBytes) % block !== 0)
+    throw new HaliteError(
+      'crypto.verify',
+      'An encrypted message has a length that is not a multiple of the block size',
+    );
 }
 
 export interface OpenOptions extends UnpackOptions {
-  /** The nonce the message must carry; known from context only. */
+  /** The nonce that the message must contain; known only from the context. */
   readonly nonce?: string | undefined;
 }
 
-/** One key string and what can be done with it. */
+/** One key string and the operations with it. */
 export class Crypticle {
   readonly keyString: string;
   readonly #aes: KeyObject;
@@ -74,13 +78,13 @@ export class Crypticle {
     return randomBytes(56).toString('base64');
   }
 
-  /** The cipher of chunks of files under this key, for Halite peers. */
+  /** The cipher for file chunks with this key, for Halite peers. */
   get chunks(): ChunkCipher {
     this.#chunks ??= new ChunkCipher(Buffer.from(this.keyString, 'base64'));
     return this.#chunks;
   }
 
-  /** `iv` is for tests with recorded bytes only. */
+  /** `iv` is set only by tests with recorded bytes. */
   encrypt(plain: Uint8Array, iv: Uint8Array = randomBytes(ivBytes)): Buffer {
     return this.#encryptParts([plain], iv);
   }
@@ -105,7 +109,7 @@ export class Crypticle {
     return withoutPadding(plain);
   }
 
-  /** The same with turns for others in between, for messages that would hold the loop for long. */
+  /** The same, but yields to the event loop in between, for messages that would block it for long. */
   async decryptLong(message: Uint8Array): Promise<Buffer> {
     const end = sealedEnd(message);
     const hmac = createHmac('sha256', this.#hmac);
@@ -124,18 +128,21 @@ export class Crypticle {
     return withoutPadding(plain);
   }
 
-  /** The padding is taken off by us: left to Node, the last block comes apart and the whole must be copied to join it. */
+  /**
+   * Removes the padding here: when Node does it, the last block is a separate buffer and everything must be copied to
+   * join it.
+   */
   #decipher(message: Uint8Array): Decipher {
     return createDecipheriv('aes-192-cbc', this.#aes, message.subarray(0, ivBytes)).setAutoPadding(false);
   }
 
-  /** Serializes and encrypts: replies carry the request's nonce, other messages none. */
+  /** Serializes and encrypts: replies contain the request's nonce, other messages contain none. */
   seal(value: Value, nonce?: string, iv?: Uint8Array): Buffer {
     const parts = nonce ? [prefix, Buffer.from(nonce), pack(value)] : [prefix, pack(value)];
     return this.#encryptParts(parts, iv);
   }
 
-  /** Decrypts and deserializes; a plaintext without the prefix counts as an empty map, as in Salt. */
+  /** Decrypts and deserializes; as in Salt, a plaintext without the prefix counts as an empty map. */
   open(message: Uint8Array, options: OpenOptions = {}): Value {
     return this.#read(this.decrypt(message), options);
   }
@@ -161,17 +168,20 @@ export class Crypticle {
     return unpack(plain.subarray(start), options);
   }
 
-  /** The serial of the newest publish opened under this key. */
+  /** The serial of the newest publish decrypted with this key. */
   get serial(): number {
     return this.#lastSerial;
   }
 
-  /** An earlier process has opened publishes under this key up to that serial. */
+  /** Called when an earlier process has decrypted publishes with this key up to that serial. */
   resumePublishes(serial: number): void {
     this.#lastSerial = Math.max(this.#lastSerial, serial);
   }
 
-  /** Opens a publish: takes `serial` out, and gives undefined for one not newer than the last under this key. */
+  /**
+   * Decrypts a publish and removes `serial` from it; undefined for a publish that is not newer than the last one with
+   * this key.
+   */
   openPublish(message: Uint8Array, options: UnpackOptions = {}): Dict | undefined {
     const job = this.open(message, options);
     if (!isDict(job)) return undefined;

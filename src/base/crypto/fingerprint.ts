@@ -5,7 +5,7 @@ import { HaliteError } from '../errors/index.ts';
 // What Python's str.splitlines() breaks at, as far as a PEM could hold it.
 const lineBreaks = /\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]/;
 
-/** The key without surrounding space and with `\n` line endings: the form that is sent and compared. */
+/** The key without surrounding white space and with `\n` line endings: the form that is sent and compared. */
 export function cleanKey(text: string): string {
   return text.trim().split(lineBreaks).join('\n');
 }
@@ -34,7 +34,7 @@ export function fingerprintWhole(text: string, hash = 'sha256'): string {
   return colonHex(text, hash);
 }
 
-/** Whether a `master_finger` names this key, in the classic form or in the one 3008 prints. */
+/** Whether a `master_finger` matches this key, in the classic form or in that of Salt 3008. */
 export function matchesFingerprint(pem: string, finger: string, hash = 'sha256'): boolean {
   const wanted = finger.trim().toLowerCase();
   if (wanted === '') return false;

@@ -1,4 +1,4 @@
-// Cryptography of the wire: symmetric envelope, RSA, keys and fingerprints.
+// Cryptography of the wire protocol: symmetric envelope, RSA, keys and fingerprints.
 
 export { type ChunkRequest, chunkHeadBytes } from './chunks.ts';
 export { Crypticle } from './crypticle.ts';

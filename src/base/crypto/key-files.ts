@@ -1,4 +1,4 @@
-// Writing key files: never half, never over another process's key, with the right mode from the start.
+// Writes key files atomically, never over another process's key, with the right mode from the start.
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { access, chmod, chown, link, open, readFile, rename, unlink } from 'node:fs/promises';
@@ -24,7 +24,7 @@ async function writeBeside(path: string, text: string, mode: number): Promise<st
   return temporary;
 }
 
-/** Creates the file complete and at once; false when it already exists. */
+/** Creates the complete file atomically; false when it already exists. */
 export async function placeNew(path: string, text: string, mode: number): Promise<boolean> {
   const temporary = await writeBeside(path, text, mode);
   try {
@@ -38,13 +38,16 @@ export async function placeNew(path: string, text: string, mode: number): Promis
   }
 }
 
-/** Replaces the file at once. */
+/** Replaces the file atomically. */
 export async function replaceFile(path: string, text: string, mode: number): Promise<void> {
   await rename(await writeBeside(path, text, mode), path);
   await chmod(path, mode);
 }
 
-/** Hands files to a user; silently not, when there is no such user or it is not ours to do (as Salt). */
+/**
+ * Changes the owner of files; silently does nothing when the user does not exist or the process lacks the right (as
+ * Salt).
+ */
 export async function giveTo(user: string, paths: readonly string[]): Promise<void> {
   const uid = await userId(user);
   if (uid === undefined) return;

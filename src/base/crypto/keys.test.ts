@@ -1,4 +1,4 @@
-// Key files as Salt writes them, and what is refused.
+// Key files as Salt writes them, and which ones are refused.
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, statSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -45,7 +45,7 @@ describe('key files', () => {
     expect(readFileSync(join(dir, 'minion.pub'), 'utf8')).toBe(publicPem(loadPrivateKey(path)));
   });
 
-  it('can carry a passphrase', async () => {
+  it('can have a passphrase', async () => {
     const path = await generateKeyPairFiles(dir, 'locked', 2048, { passphrase: 'secret' });
     expect(readFileSync(path, 'utf8')).toContain('Proc-Type: 4,ENCRYPTED');
     const key = loadPrivateKey(path, 'secret');
@@ -57,13 +57,13 @@ describe('key files', () => {
     expect(verifyPkcs1(publicKey, 'data', signPkcs1(key, 'data'))).toBe(true);
   });
 
-  it('made at the same time by two processes is one key', async () => {
+  it('created at the same time by two processes is one key', async () => {
     const [a, b] = await Promise.all([generateKeyPairFiles(dir, 'race'), generateKeyPairFiles(dir, 'race')]);
     expect(a).toBe(b);
     expect(publicPem(loadPrivateKey(a))).toBe(readFileSync(join(dir, 'race.pub'), 'utf8'));
   });
 
-  it('is read again when it changed', () => {
+  it('is read again when the file changes', () => {
     const path = join(dir, 'changing.pem');
     const pems = ['minion.pem', 'race.pem'].map((name) => readFileSync(join(dir, name), 'utf8'));
     writeFileSync(path, pems[0] as string);
@@ -74,7 +74,7 @@ describe('key files', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('refused keys', () => {
   it('small keys, other kinds, private keys and certificates as public ones', () => {
     const small = generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey;
     expect(() => loadPublicKey(publicPem(small))).toThrow(/1024 bits/);

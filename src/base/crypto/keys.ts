@@ -1,4 +1,4 @@
-// RSA keys: made, written and read in the forms real Salt uses.
+// RSA keys: generated, written and read in the formats of real Salt.
 import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { exists, giveTo, placeNew, replaceFile } from './key-files.ts';
 
 export interface GenerateOptions {
   readonly passphrase?: string | undefined;
-  /** Who shall own the files; left alone when the user is unknown or we may not. */
+  /** The owner of the files; unchanged when the user does not exist or the process may not change it. */
   readonly user?: string | undefined;
 }
 
@@ -23,7 +23,7 @@ const cachedPublicKeys = 12_000;
 const publicKeys = new Map<string, KeyObject>();
 const privateKeys = new Map<string, { stamp: string; passphrase: string | undefined; key: KeyObject }>();
 
-/** Makes `<dir>/<name>.pem` (0400) and `.pub` (0644) unless there is one already; returns the private key's path. */
+/** Creates `<dir>/<name>.pem` (0400) and `.pub` (0644) unless they exist; returns the path of the private key. */
 export async function generateKeyPairFiles(
   dir: string,
   name: string,
@@ -44,7 +44,7 @@ export async function generateKeyPairFiles(
       return privatePath;
     }
   }
-  // Another process was faster, or the public half got lost: the private key decides.
+  // Another process was faster, or the public key file is lost: the private key determines the public one.
   if (!(await exists(publicPath))) {
     await replaceFile(publicPath, publicPem(loadPrivateKey(privatePath, options.passphrase)), 0o644);
     if (options.user) await giveTo(options.user, [publicPath]);
@@ -104,7 +104,7 @@ export function parsePrivateKey(pem: string, passphrase?: string, options: LoadO
 export function loadPublicKey(pemText: string, options: LoadOptions = {}): KeyObject {
   const cached = publicKeys.get(pemText);
   if (cached) return checkSize(cached, options);
-  // createPublicKey would also take certificates and private keys: those are no minion keys.
+  // createPublicKey would also accept certificates and private keys, which are not minion keys.
   if (pemText.length > maxPem || !/-----BEGIN (?:RSA )?PUBLIC KEY-----/.test(pemText)) {
     throw new HaliteError('crypto.key', 'Not a public key in PEM form');
   }
@@ -131,8 +131,9 @@ function checkSize(key: KeyObject, options: LoadOptions): KeyObject {
   if (bits < minimum || bits > maxBits) {
     throw new HaliteError('crypto.key', `An RSA key of ${bits} bits is refused`, { details: { bits, minimum } });
   }
-  // A huge exponent makes every verification slow: a cheap way to burn the master's time.
+  // A huge exponent makes every verification slow: an attacker could use up the master's CPU time.
   const exponent = details?.publicExponent ?? 0n;
-  if (exponent < 3n || exponent > 0xffffffffffffn) throw new HaliteError('crypto.key', 'Strange RSA exponent refused');
+  if (exponent < 3n || exponent > 0xffffffffffffn)
+    throw new HaliteError('crypto.key', 'An RSA key with an unusual exponent is refused');
   return key;
 }

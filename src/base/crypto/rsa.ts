@@ -8,7 +8,7 @@ const sigHashes = { 'PKCS1v15-SHA1': 'sha1', 'PKCS1v15-SHA224': 'sha224' } as co
 export type EncAlgo = keyof typeof encHashes;
 export type SigAlgo = keyof typeof sigHashes;
 
-/** What peers that name no algorithm use. */
+/** Used with peers that name no algorithm. */
 export const defaultEncAlgo: EncAlgo = 'OAEP-SHA1';
 export const defaultSigAlgo: SigAlgo = 'PKCS1v15-SHA1';
 
@@ -44,7 +44,7 @@ export function signPkcs1(key: KeyObject, data: Uint8Array | string, algo: SigAl
   return sign(sigHashes[algo], bytesOf(data), { key, padding: constants.RSA_PKCS1_PADDING });
 }
 
-/** Whether the signature is the key's; anything malformed is simply not. */
+/** Whether the signature belongs to the key; false for malformed input. */
 export function verifyPkcs1(
   key: KeyObject,
   data: Uint8Array | string,
@@ -59,7 +59,7 @@ export function verifyPkcs1(
   }
 }
 
-/** The text that goes into `pub_sig` and the signature file: base64 on one line, with newline. */
+/** The content of `pub_sig` and of the signature file: base64 on one line, with newline. */
 export function signKeyText(signingKey: KeyObject, keyText: string, algo: SigAlgo = defaultSigAlgo): string {
   return `${signPkcs1(signingKey, keyText, algo).toString('base64')}\n`;
 }

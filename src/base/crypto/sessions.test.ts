@@ -1,4 +1,4 @@
-// Whole sessions recorded with three Salt versions: every message is read, verified and built again.
+// Whole sessions recorded with three Salt versions: every message is read, verified and rebuilt.
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { pack, unpack } from '../codec/msgpack/index.ts';

@@ -48,7 +48,7 @@ describe('keys and fingerprints', () => {
       ).toBe(false);
     });
   }
-  it('does not mind line ends', () => {
+  it('ignores the kind of line ends', () => {
     expect(fingerprint(keys.minion.pub.trimEnd())).toBe(prints['minion_no_trailing_newline_sha256']);
     expect(fingerprint(keys.minion.pub.replaceAll('\n', '\r\n'))).toBe(prints['minion_crlf_sha256']);
   });

@@ -1,4 +1,4 @@
-// X9.31 "private encryption" from the raw RSA operation; OpenSSL 3 no longer offers it.
+// X9.31 "private encryption" based on the raw RSA operation, because OpenSSL 3 no longer provides it.
 import {
   constants,
   createPublicKey,
@@ -45,7 +45,7 @@ export function x931Sign(key: KeyObject, message: Uint8Array): Buffer {
   return fromBig(signed * 2n > value ? value - signed : signed, size);
 }
 
-/** The message inside; throws 'crypto.verify' when the block is not of this key. */
+/** The recovered message; throws 'crypto.verify' when the block was not made with this key. */
 export function x931Recover(key: KeyObject, signature: Uint8Array): Buffer {
   const { size, value } = modulusOf(key);
   if (signature.length !== size) throw refused('has the wrong length');
@@ -72,7 +72,7 @@ export function makeToken(key: KeyObject): Buffer {
   return x931Sign(key, tokenText);
 }
 
-/** Whether `tok` is of this key. Being constant, a token proven once is compared instead of computed again. */
+/** Whether `tok` was made with this key. The token is constant, so one that was verified before is only compared. */
 export function verifyToken(key: KeyObject, token: Uint8Array): boolean {
   const proven = provenTokens.get(key);
   if (proven && proven.length === token.length && timingSafeEqual(proven, token)) return true;

@@ -1,4 +1,4 @@
-// The one error class of Halite: a stable code, a sentence, and what to do next.
+// The one error class of Halite: a stable code, a message, and what to do next.
 import type { ErrorCode } from './codes.ts';
 
 export interface ErrorExtras {
@@ -8,7 +8,7 @@ export interface ErrorExtras {
   readonly cause?: unknown;
 }
 
-/** Failure to do what was asked. Expected outcomes are values, not errors. */
+/** A failure to do what was requested. Expected outcomes are values, not errors. */
 export class HaliteError extends Error {
   readonly code: ErrorCode;
   readonly hint: string | undefined;

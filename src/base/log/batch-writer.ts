@@ -7,11 +7,11 @@ const retryMs = 10;
 export interface Target {
   /** The descriptor to write to; it may be replaced only while no batch is in flight. Undefined when there is none. */
   fd(mayReplace: boolean): number | undefined;
-  /** Told after each batch, for housekeeping. */
+  /** Called after each batch, for housekeeping. */
   written?(): void;
 }
 
-/** Order is kept; when the disk cannot follow, lines are dropped and counted instead of filling the memory. */
+/** Lines keep their order; when the disk is too slow, lines are dropped and counted so that memory stays bounded. */
 export class BatchWriter {
   readonly #target: Target;
   #pending: string[] = [];
@@ -40,7 +40,10 @@ export class BatchWriter {
     });
   }
 
-  /** Resolves when everything added so far is written, or when the deadline passes: a stuck reader must not hang us. */
+  /**
+   * Resolves when everything added so far is written, or at the deadline: a reader that hangs must not block the
+   * program.
+   */
   flush(deadlineMs = 2000): Promise<void> {
     if (!this.#flight && this.#pending.length === 0) return Promise.resolve();
     return new Promise((resolve) => {
@@ -54,8 +57,8 @@ export class BatchWriter {
   }
 
   /**
-   * For the last moment before the process ends. A batch in flight is left alone: its thread is joined at exit, and
-   * writing it again would double the lines.
+   * Writes synchronously when the process ends. A batch in progress is not repeated: its thread is joined at exit, and
+   * a second write would duplicate the lines.
    */
   flushSync(): void {
     const batch = this.#take();

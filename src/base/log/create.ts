@@ -21,7 +21,7 @@ export interface LoggerOptions {
   readonly level?: string | number | null;
   /** Log file level; default the console's. */
   readonly levelLogfile?: string | number | null;
-  /** A path, or a syslog target; nothing means no log file. */
+  /** A path, or a syslog target; absent for no log file. */
   readonly logFile?: string | null;
   /** False for a daemon in the background. */
   readonly console?: boolean;
@@ -34,7 +34,7 @@ export interface LoggerOptions {
   readonly granular?: GranularLevels;
   /** Lines as JSON objects instead of the layouts. */
   readonly json?: boolean;
-  /** Say Salt's warning about levels that may show secrets. */
+  /** Log Salt's warning about levels that may show secrets. */
   readonly warnInsecure?: boolean;
   /** Reopen the log file on SIGHUP. */
   readonly reopenOnHangup?: boolean;
@@ -51,7 +51,7 @@ export interface RootLogger extends Logger {
     levelLogfile?: string | number | null;
     granular?: GranularLevels;
   }): void;
-  /** Resolves when all lines are out; call it before `process.exit`. */
+  /** Resolves when all lines are written; call it before `process.exit`. */
   flush(): Promise<void>;
   reopen(): void;
   close(): Promise<void>;
@@ -63,7 +63,7 @@ const layoutOf = (format: string | undefined, datefmt: string, fallback: string)
 export function createLogger(options: LoggerOptions = {}): RootLogger {
   const outputs = new Map<'console' | 'file', Output>();
   if (options.console !== false) outputs.set('console', consoleOutput(options));
-  // Files are opened with the first line, so the logger exists by the time opening can fail.
+  // Files are opened with the first line, so the logger exists before opening can fail.
   const failed = (message: string) => (error: Error) => root.warn(message, { error });
   const file = fileOutput(options, failed);
   if (file) outputs.set('file', file);
@@ -101,7 +101,7 @@ function fileOutput(options: LoggerOptions, failed: (message: string) => (error:
   };
 }
 
-/** Sinks of all loggers; one listener serves them, however many loggers there are. */
+/** Sinks of all loggers: one exit listener serves them all. */
 const openSinks = new Set<Sink>();
 
 function flushAtExit(sinks: readonly Sink[]): void {
@@ -149,7 +149,7 @@ function complain(root: Logger, options: LoggerOptions): void {
     if (typeof level === 'string' && !isLevelName(level)) root.warn('unknown log level, error is used', { level });
   }
   for (const format of [options.fmtConsole, options.fmtLogfile]) {
-    if (format && !isLayout(format)) root.warn('log layout not understood, the default is used', { format });
+    if (format && !isLayout(format)) root.warn('invalid log layout, the default is used', { format });
   }
   if (options.warnInsecure && levelNumber(options.level) < levels.info) {
     root.warn('Insecure logging configuration detected! Sensitive data may be logged.');

@@ -1,4 +1,4 @@
-// Lays fields out behind the message: `return refused minion=web1 jid=2026…`.
+// Formats fields after the message: `return refused minion=web1 jid=2026…`.
 
 import { escapedCharacter, visibleLine, visibleText } from '../util/visible.ts';
 import type { Fields } from './record.ts';
@@ -49,7 +49,10 @@ export function messageText(text: string, fields: Fields | undefined): string {
   return line;
 }
 
-/** The stacks of the errors among the fields, for sinks that show debug detail; their further lines are indented, so that none passes for a line of the log. */
+/**
+ * The stacks of the errors among the fields, for sinks that show debug detail; continuation lines are indented, so that
+ * none looks like a separate log line.
+ */
 export function stacksOf(fields: Fields | undefined): string {
   if (!fields) return '';
   let text = '';

@@ -41,7 +41,7 @@ class LogFile implements Target {
     return this.#fd;
   }
 
-  /** Rotation without a signal: the path names another file than the one we hold. */
+  /** Rotation without a signal: the path refers to another file than the open one. */
   written(): void {
     const now = Date.now();
     if (now - this.#lookedAt < lookEveryMs) return;
@@ -61,7 +61,7 @@ class LogFile implements Target {
   }
 }
 
-/** The file is opened with the first line, so that a command that logs nothing touches nothing. */
+/** The file is opened with the first line, so that a command that logs nothing creates no file. */
 export function fileSink(path: string, failed: (error: Error) => void): Sink {
   const file = new LogFile(path, failed);
   const writer = new BatchWriter(file);

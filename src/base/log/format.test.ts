@@ -42,7 +42,7 @@ describe('layouts as Salt writes them', () => {
     else expect(compileLayout(layout, '%Y-%m-%d %H:%M:%S')(inputFor(method))).toBe(wanted);
   });
 
-  it('knows what Python would refuse', () => {
+  it('recognizes what Python would refuse', () => {
     for (const layout of ['plain', '%s', '%(message)', '%(nope)s %(message)s', '100% %(message)s']) {
       expect(isLayout(layout), layout).toBe(false);
     }

@@ -3,7 +3,7 @@
 import { localTime, strftime } from '../util/strftime.ts';
 import { type LogMethod, methodLevels, printedLevel } from './levels.ts';
 
-/** What a layout can ask for, computed only when it asks. */
+/** The values that a layout can contain, computed only when it does. */
 export interface FormatInput {
   readonly time: number;
   readonly method: LogMethod;

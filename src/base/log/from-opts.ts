@@ -2,7 +2,7 @@
 import { createLogger, type LoggerOptions, type RootLogger } from './create.ts';
 import type { GranularLevels } from './logger.ts';
 
-/** The options that matter here; the options of master and minion have them all. */
+/** The options used here; the options of master and minion have them all. */
 export interface LogOpts {
   readonly log_level: string;
   readonly log_level_logfile: string | null;
@@ -16,7 +16,7 @@ export interface LogOpts {
   readonly log_granular_levels: object;
 }
 
-/** Levels by logger name out of a dict of either form; entries that are neither text nor number are left out. */
+/** Levels by logger name from a dict of either form; entries that are neither text nor number are skipped. */
 function granularLevels(dict: object): GranularLevels {
   const found: Record<string, string | number> = Object.create(null);
   const entries = dict instanceof Map ? [...dict.entries()] : Object.entries(dict);

@@ -41,12 +41,12 @@ const printed: Readonly<Record<LogMethod, string>> = {
   critical: 'CRITICAL',
 };
 
-/** The name of a level as it stands in log lines. */
+/** The name of a level as printed in log lines. */
 export function printedLevel(method: LogMethod): string {
   return printed[method];
 }
 
-/** The number of a configured level. Salt: nothing means warning, an unknown name means error. */
+/** The number of a configured level. As in Salt, an absent level means warning, an unknown name means error. */
 export function levelNumber(level: string | number | null | undefined): number {
   if (level === null || level === undefined) return levels.warning;
   if (typeof level === 'number') return level;
@@ -54,7 +54,7 @@ export function levelNumber(level: string | number | null | undefined): number {
   return Object.hasOwn(levels, name) ? levels[name as LevelName] : levels.error;
 }
 
-/** Whether a name is a level; a daemon warns about others. */
+/** Whether a name is a level; a daemon warns about other names. */
 export function isLevelName(name: string): boolean {
   return Object.hasOwn(levels, name.toLowerCase());
 }

@@ -1,8 +1,8 @@
-// Lets one line per key and period through, and of one kind only so many; the rest is counted.
+// Limits log lines: one line per key and period, and a maximum per message; suppressed lines are counted.
 
 const maxKeys = 10_000;
 const maxKeyLength = 200;
-/** Lines of one kind (one message text) in a period, whatever their keys: peers can invent as many names as they like. */
+/** Lines with one message text in a period, for all keys: peers can invent as many names as they like. */
 const maxLines = 30;
 
 interface Entry {
@@ -13,7 +13,7 @@ interface Entry {
 interface Crowd {
   until: number;
   lines: number;
-  /** Keys whose line was held back, each once in a period. */
+  /** Keys whose line was suppressed, each once in a period. */
   others: number;
 }
 
@@ -33,7 +33,7 @@ export class Limiter {
     return this.#period;
   }
 
-  /** How many lines were held back since the last one, or undefined when this one has to wait too. */
+  /** The number of lines suppressed since the last one, or undefined when this one is suppressed too. */
   admit(given: string, now: number): number | undefined {
     const key = given.length > maxKeyLength ? shortened(given) : given;
     const entry = this.#entries.get(key);
@@ -41,14 +41,14 @@ export class Limiter {
       entry.suppressed++;
       return undefined;
     }
-    // The oldest goes first: a key that is used again moves to the end.
+    // The oldest key is removed first: a key that is used again moves to the end.
     this.#entries.delete(key);
     if (this.#entries.size >= maxKeys) this.#entries.delete(this.#entries.keys().next().value ?? '');
     this.#entries.set(key, { until: now + this.#period, suppressed: 0 });
     return entry?.suppressed ?? 0;
   }
 
-  /** Whether one more line of this kind may be written; `begins` is true for the first that is held back. */
+  /** Whether one more line of this kind may be written; `begins` is true for the first suppressed one. */
   crowded(kind: string, now: number): { readonly held: boolean; readonly begins: boolean } {
     let crowd = this.#crowds.get(kind);
     if (!crowd || !this.#isOpen(crowd.until, now)) {
@@ -63,7 +63,7 @@ export class Limiter {
     return { held: true, begins: crowd.others === 1 };
   }
 
-  /** How many keys of this kind were held back; from now on they are counted anew. */
+  /** The number of keys of this kind that were suppressed; resets the count. */
   others(kind: string): number {
     const crowd = this.#crowds.get(kind);
     const { others = 0 } = crowd ?? {};
@@ -76,5 +76,5 @@ export class Limiter {
   }
 }
 
-/** A part of a text keeps the whole of it in memory, unless it is made anew. */
+/** A substring keeps the whole string in memory unless it is copied. */
 const shortened = (key: string): string => Buffer.from(key.slice(0, maxKeyLength)).toString();

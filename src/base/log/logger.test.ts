@@ -23,7 +23,7 @@ describe('lines', () => {
     expect(lines[0]).toContain('empty="" list=["a\\nb"]');
   });
 
-  it('stay on one line when the message itself has several, and stacks pass for no line', () => {
+  it('stay on one line when the message itself has several, and stacks never look like a separate line', () => {
     const { log, lines } = memoryLogger({ level: 'debug' });
     const forged = '2026-01-01 00:00:00,000 [salt.master][CRITICAL] FORGED';
     log.error(`Rendering failed:\n  ${forged}\u0085\x1b[2J`);
@@ -32,7 +32,7 @@ describe('lines', () => {
     expect(lines[1]?.split('\n').filter((line) => line.startsWith('2026'))).toEqual([]);
   });
 
-  it('are safe as JSON, too', () => {
+  it('are also safe as JSON', () => {
     const { log, lines } = memoryLogger({ json: true });
     log.warn('a\u0085b', { id: '\u009b31m\u2028\u202e' });
     expect(lines[0]).not.toMatch(/[\u0085\u009b\u2028\u202e]/);
@@ -112,7 +112,7 @@ describe('levels', () => {
     expect(memoryLogger({ level: 'quiet' }).log.enabled('critical')).toBe(false);
   });
 
-  it('of single loggers count for what is below them, and cannot exceed the console', () => {
+  it('of single loggers apply to their child loggers, and cannot exceed the level of the console', () => {
     const { log, lines } = memoryLogger({
       level: 'info',
       granular: { salt: 'error', 'salt.auth': 'debug', 'salt.auth.pam': 'critical' },
@@ -126,7 +126,7 @@ describe('levels', () => {
     expect(lines).toEqual(['[INFO    ] auth info', '[INFO    ] ldap info']);
   });
 
-  it('can change while loggers live', () => {
+  it('can change while loggers are in use', () => {
     const { log, lines } = memoryLogger({ level: 'error' });
     const child = log.child('x');
     child.info('before');
@@ -137,11 +137,11 @@ describe('levels', () => {
     expect(lines).toEqual(['[INFO    ] after']);
   });
 
-  it('warn about names nobody knows, bad layouts and insecure levels', () => {
+  it('warn about unknown names, invalid layouts and insecure levels', () => {
     const { lines } = memoryLogger({ level: 'debug', levelLogfile: 'loud', fmtConsole: '%s', warnInsecure: true });
     expect(lines).toEqual([
       '[WARNING ] unknown log level, error is used level=loud',
-      '[WARNING ] log layout not understood, the default is used format=%s',
+      '[WARNING ] invalid log layout, the default is used format=%s',
       '[WARNING ] Insecure logging configuration detected! Sensitive data may be logged.',
     ]);
   });
@@ -179,7 +179,7 @@ describe('levels', () => {
     expect(lines).toEqual(['salt.other yes']);
   });
 
-  it('are nothing for the null logger', () => {
+  it('are dropped by the null logger', () => {
     expect(nullLogger().enabled('critical')).toBe(false);
     nullLogger().critical('nowhere');
     expect(createLogger({ console: false }).enabled('critical')).toBe(false);
@@ -187,7 +187,7 @@ describe('levels', () => {
 });
 
 describe('limited lines', () => {
-  it('come once a minute per key and say how many were held back', () => {
+  it('are written once a minute per key, with the number of suppressed lines', () => {
     let now = 0;
     const { log, lines } = memoryLogger({ now: () => now });
     for (let i = 0; i < 5; i++) log.limited('peer:a', 'warn', 'bad', { peer: 'a' });
@@ -206,7 +206,7 @@ describe('limited lines', () => {
     ]);
   });
 
-  it('do not fill the memory with keys of peers', () => {
+  it('do not fill the memory with keys sent by peers', () => {
     const limiter = new Limiter(1000);
     for (let i = 0; i < 25_000; i++) limiter.admit(`k${i}`, 0);
     expect(limiter.size).toBeLessThanOrEqual(10_000);
@@ -214,7 +214,7 @@ describe('limited lines', () => {
     expect(limiter.admit('k24999', 1000)).toBe(1);
   });
 
-  it('of one message do not come by the thousand, whatever their keys', () => {
+  it('of one message are bounded in number, for any keys', () => {
     vi.useFakeTimers();
     const { log, lines } = memoryLogger();
     for (let i = 0; i < 5000; i++) for (let n = 0; n < 2; n++) log.limited(`peer:${i}`, 'warn', 'refused', { peer: i });
@@ -227,7 +227,7 @@ describe('limited lines', () => {
     vi.useRealTimers();
   });
 
-  it('keep no long text of a peer', () => {
+  it('do not keep a long text of a peer in memory', () => {
     const limiter = new Limiter(1000);
     limiter.admit(`a${'x'.repeat(1_000_000)}`, 0);
     expect(limiter.admit(`a${'x'.repeat(2_000_000)}`, 0)).toBeUndefined();

@@ -1,4 +1,4 @@
-// Loggers: cheap to ask, hierarchical by name, with as many sinks as are configured.
+// Loggers: cheap when disabled, hierarchical by name, with any number of sinks.
 import { jsonLine, messageText, stacksOf } from './fields.ts';
 import type { Layout } from './format.ts';
 import { type LogMethod, levelNumber, levels, methodLevels, printedLevel } from './levels.ts';
@@ -14,7 +14,7 @@ export interface Output {
   readonly json: boolean;
 }
 
-/** A named logger. Messages are static text; what varies goes into fields. */
+/** A named logger. Messages are static text; variable parts are fields. */
 export interface Logger {
   readonly name: string;
   garbage(message: string, fields?: Fields): void;
@@ -27,19 +27,19 @@ export interface Logger {
   critical(message: string, fields?: Fields): void;
   log(method: LogMethod, message: string, fields?: Fields): void;
   /**
-   * At most one line a minute for the key; the next one says how many were held back. Of one message at most some dozens
-   * a minute, whatever the keys: a last line says for how many `others` it would have been.
+   * At most one line per minute for the key; the next line gives the number of suppressed ones. For one message at most
+   * a few dozen lines per minute over all keys: a last line gives the number of `others` that were suppressed.
    */
   limited(key: string, method: LogMethod, message: string, fields?: Fields): void;
-  /** Whether a line of this level would go anywhere; for fields that cost something to compute. */
+  /** Whether a line of this level would be written; for fields that are expensive to compute. */
   enabled(method: LogMethod): boolean;
-  /** The logger one step below: `log.child('auth')` of `salt.master` is `salt.master.auth`. */
+  /** The child logger: `log.child('auth')` of `salt.master` is `salt.master.auth`. */
   child(name: string): Logger;
-  /** The same logger with fields added to every line. `jid` and `minion` also feed the layouts. */
+  /** The same logger with fields added to every line. `jid` and `minion` are also available to the layouts. */
   with(fields: Fields): Logger;
 }
 
-/** Levels for single loggers, by name; the closest ancestor counts. */
+/** Levels for single loggers, by name; the closest ancestor applies. */
 export type GranularLevels = Readonly<Record<string, string | number>>;
 
 /** The state all loggers of one program share. */
@@ -51,7 +51,7 @@ export class LogHub {
   readonly #minionLayout: string | null;
   #granular: ReadonlyMap<string, number>;
   #root = 0;
-  /** Raised when levels change, so that loggers compute their threshold again. */
+  /** Incremented when levels change, so that loggers recompute their threshold. */
   version = 0;
 
   constructor(
@@ -73,13 +73,13 @@ export class LogHub {
     this.changed();
   }
 
-  /** Python: the root logger passes what any sink or single logger could want. */
+  /** As in Python, the root logger passes every record that any sink or single logger might accept. */
   changed(): void {
     this.#root = Math.min(...this.outputs.map((output) => output.level), ...this.#granular.values());
     this.version++;
   }
 
-  /** Below this number nothing of the named logger is written anywhere. */
+  /** Below this level no line of the named logger is written to any sink. */
   threshold(name: string): number {
     let own: number | undefined;
     for (let at = name; own === undefined && at !== ''; at = at.slice(0, Math.max(0, at.lastIndexOf('.')))) {
@@ -92,7 +92,7 @@ export class LogHub {
     return this.#limiter.admit(key, this.#now());
   }
 
-  /** Whether a line of this kind has to be held back; `summary` is called later with the number of all such lines. */
+  /** Whether a line of this kind is suppressed; `summary` is called later with the number of such lines. */
   crowded(kind: string, summary: (others: number) => void): boolean {
     const { held, begins } = this.#limiter.crowded(kind, this.#now());
     if (begins) setTimeout(() => summary(this.#limiter.others(kind)), this.#limiter.period).unref();

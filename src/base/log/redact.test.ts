@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { isSecretName, redact, redactText } from './redact.ts';
 
 describe('redact', () => {
-  it('knows the names of secrets', () => {
+  it('recognizes the names of secrets', () => {
     for (const name of [
       'password',
       'ssh_passwd',
@@ -30,7 +30,7 @@ describe('redact', () => {
     );
   });
 
-  it('copies deeply and leaves the original alone', () => {
+  it('copies deeply and does not change the original', () => {
     const load = { fun: 'x', arg: [{ password: 'p' }], map: new Map([['secret', 's']]), token: '' };
     expect(redact(load)).toEqual({
       fun: 'x',
@@ -41,7 +41,7 @@ describe('redact', () => {
     expect(load.arg[0]?.password).toBe('p');
   });
 
-  it('never lets a secret of any depth within reach through', () => {
+  it('masks secrets at every supported depth', () => {
     const wrap = (depth: number): unknown => (depth === 0 ? { password: 'needle' } : { a: [wrap(depth - 1)] });
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 20 }), (depth) => {

@@ -1,6 +1,6 @@
-// Hides secrets before anything is written down.
+// Masks secrets before anything is logged.
 
-/** What stands in place of a secret. */
+/** The text that replaces a secret. */
 export const secretMask = '**********';
 const maxDepth = 8;
 const secretName =

@@ -1,12 +1,12 @@
-// What receives log lines.
+// A receiver of log lines.
 import type { LogMethod } from './levels.ts';
 
 export interface Sink {
-  /** Takes one finished line, without line break. */
+  /** Writes one complete line, given without line break. */
   write(line: string, method: LogMethod): void;
-  /** Resolves when what was written so far is out, or after a deadline. */
+  /** Resolves when all lines so far are written, or after a deadline. */
   flush(): Promise<void>;
-  /** Last effort while the process ends. */
+  /** Writes the remaining lines synchronously while the process ends. */
   flushSync(): void;
   /** Opens the target again, after log rotation. */
   reopen(): void;

@@ -29,7 +29,7 @@ async function eventually(check: () => boolean): Promise<void> {
 }
 
 describe('log file', () => {
-  it("is made with the first line, in Salt's layout, readable by owner and group", async () => {
+  it("is created with the first line, in Salt's layout, readable by owner and group", async () => {
     const file = join(root, 'deep/master');
     const log = createLogger({ logFile: file, level: 'info', console: false, name: 'salt.master' });
     expect(existsSync(file)).toBe(false);
@@ -71,7 +71,7 @@ describe('log file', () => {
     expect(existsSync(silent)).toBe(false);
   });
 
-  it('is opened again when told, and when it was moved away', async () => {
+  it('is reopened on request, and when it was renamed', async () => {
     const file = join(root, 'log');
     const log = createLogger({ logFile: file, level: 'info', console: false, fmtLogfile: '%(message)s' });
     log.info('one');
@@ -103,7 +103,7 @@ describe('log file', () => {
     expect(process.listenerCount('SIGHUP')).toBe(0);
   });
 
-  it('that cannot be written is said on the console once', async () => {
+  it('that cannot be written is reported on the console once', async () => {
     writeFileSync(join(root, 'file'), '');
     const file = join(root, 'file/log');
     const { log, lines: shown } = memoryLogger({ logFile: file, level: 'info' });
@@ -225,7 +225,7 @@ for _ in range(2): print(s.recv(4096).decode(), flush=True)`;
     expect(got).toMatch(/<30>.* salt: first\n<27>.* salt: second\n/);
   });
 
-  it('that is not there is said on the console', async () => {
+  it('that does not exist is reported on the console', async () => {
     const { log, lines: shown } = memoryLogger({ logFile: `file://${root}/none`, level: 'info' });
     log.info('x');
     await eventually(() => shown.some((line) => line.includes('Failed to write to syslog')));

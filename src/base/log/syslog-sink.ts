@@ -29,7 +29,7 @@ interface Pipe {
   close(): void;
 }
 
-/** Connections that break are made anew at most once a second; lines wait meanwhile, up to a bound. */
+/** Broken connections are reopened at most once a second; meanwhile lines are queued, up to a limit. */
 export function syslogSink(target: SyslogTarget, failed: (error: Error) => void): Sink {
   const waiting: string[] = [];
   let pipe: Pipe | undefined;
@@ -106,7 +106,7 @@ async function openPipe(target: SyslogTarget, ready: (pipe: Pipe) => void, lost:
   const socket = target.kind === 'tcp' ? connect(target.port, target.host) : connect(target.path);
   let up = false;
   socket.on('error', (error: NodeJS.ErrnoException) => {
-    // The local socket is usually a datagram one, which Node cannot open: the `logger` program can.
+    // The local socket is usually a datagram socket, which Node cannot open but the `logger` program can.
     if (!up && target.kind === 'unix' && error.code === 'EPROTOTYPE') void openLogger(target, ready, lost).catch(lost);
     else if (!up) lost(error);
   });
@@ -135,7 +135,7 @@ async function openUdp(target: SyslogTarget, ready: (pipe: Pipe) => void, lost: 
   const socket: UdpSocket = createSocket(family === 6 ? 'udp6' : 'udp4');
   socket.unref();
   socket.on('error', lost);
-  // Python's handler ends datagrams with a zero byte; syslog daemons expect it.
+  // Python's handler ends datagrams with a zero byte, which syslog daemons expect.
   ready({
     send: (text, done) => socket.send(`${text}\0`, target.port, address, () => done()),
     close: () => socket.close(),

@@ -1,4 +1,4 @@
-// A logger that keeps its lines, for tests.
+// A logger that stores its lines in memory, for tests.
 import { createLogger, type LoggerOptions, type RootLogger } from './create.ts';
 import type { Sink } from './sink.ts';
 
@@ -7,7 +7,7 @@ export interface MemoryLog {
   readonly lines: string[];
 }
 
-/** Everything is kept unless a level is given. */
+/** All lines are stored unless a level is given. */
 export function memoryLogger(options: LoggerOptions = {}): MemoryLog {
   const lines: string[] = [];
   const consoleSink: Sink = {

@@ -8,7 +8,7 @@ async function all<T>(queue: AsyncQueue<T>): Promise<T[]> {
 }
 
 describe('an async queue', () => {
-  it('gives items in order, before and after somebody waits for them', async () => {
+  it('delivers items in order, whether they are pushed before or after a reader waits', async () => {
     const queue = new AsyncQueue<number>();
     queue.push(1);
     const reading = all(queue);
@@ -18,7 +18,7 @@ describe('an async queue', () => {
     expect(await reading).toEqual([1, 2, 3, 4]);
   });
 
-  it('takes undefined and null for items', async () => {
+  it('accepts undefined and null as items', async () => {
     const queue = new AsyncQueue<unknown>();
     queue.push(undefined);
     queue.push(null);
@@ -34,7 +34,7 @@ describe('an async queue', () => {
     expect(await all(queue)).toEqual([4997, 4998, 4999]);
   });
 
-  it('fails after what is in it, once', async () => {
+  it('throws its error once, after the queued items', async () => {
     const queue = new AsyncQueue<number>();
     queue.push(1);
     queue.fail(new Error('broken'));
@@ -44,14 +44,14 @@ describe('an async queue', () => {
     expect(await queue.next()).toEqual({ done: true, value: undefined });
   });
 
-  it('fails those who wait', async () => {
+  it('rejects waiting readers', async () => {
     const queue = new AsyncQueue<number>();
     const waiting = [queue.next(), queue.next()];
     queue.fail(new Error('broken'));
     for (const reader of waiting) await expect(reader).rejects.toThrow('broken');
   });
 
-  it('tells when an item is taken and when it is closed, once', async () => {
+  it('calls back when an item is taken, and once when it is closed', async () => {
     const told: string[] = [];
     const queue = new AsyncQueue<number>({ onTake: () => told.push('take'), onClose: () => told.push('close') });
     const waiting = queue.next();

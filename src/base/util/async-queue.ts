@@ -1,11 +1,14 @@
 // Items that arrive one by one, as an async iterator: pushed on one side, awaited on the other.
 
 export interface AsyncQueueOptions {
-  /** More than these that nobody has read: the oldest is dropped and counted. Without it the one who pushes sees to a bound. */
+  /**
+   * Maximum number of unread items: beyond it the oldest is dropped and counted. Without it the producer must bound the
+   * queue.
+   */
   readonly limit?: number;
-  /** An item was taken by a reader. */
+  /** Called when a reader took an item. */
   readonly onTake?: () => void;
-  /** Nothing is pushed any more; called once. */
+  /** Called once, when nothing is pushed any more. */
   readonly onClose?: () => void;
 }
 
@@ -14,11 +17,11 @@ interface Reader<T> {
   reject(error: Error): void;
 }
 
-/** Read items leave holes at the front; so many before the list is cut. */
+/** Read items leave empty slots at the front; the list is cut when there are this many. */
 const cutAfter = 1024;
 
 export class AsyncQueue<T> implements AsyncIterableIterator<T> {
-  /** Items dropped because nobody read them in time. */
+  /** Items dropped because they were not read in time. */
   dropped = 0;
   readonly #options: AsyncQueueOptions;
   #items: T[] = [];
@@ -49,7 +52,7 @@ export class AsyncQueue<T> implements AsyncIterableIterator<T> {
     this.#advance();
   }
 
-  /** Ends the queue; what is in it can still be read. */
+  /** Ends the queue; queued items can still be read. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -57,7 +60,7 @@ export class AsyncQueue<T> implements AsyncIterableIterator<T> {
     for (const reader of this.#readers.splice(0)) reader.resolve({ done: true, value: undefined });
   }
 
-  /** Ends the queue with an error, which one reader gets after what is in it. */
+  /** Ends the queue with an error, which one reader receives after the queued items. */
   fail(error: Error): void {
     if (this.#closed) return;
     const readers = this.#readers.splice(0);
@@ -80,7 +83,7 @@ export class AsyncQueue<T> implements AsyncIterableIterator<T> {
     return new Promise((resolve, reject) => this.#readers.push({ resolve, reject }));
   }
 
-  /** The reader has enough: what is in the queue is dropped. */
+  /** The reader stops: queued items are dropped. */
   async return(): Promise<IteratorResult<T>> {
     this.#items = [];
     this.#head = 0;
@@ -94,7 +97,7 @@ export class AsyncQueue<T> implements AsyncIterableIterator<T> {
   }
 
   #advance(): void {
-    // Frees the item before the list is cut.
+    // Releases the reference to the item before the list is cut.
     this.#items[this.#head] = undefined as T;
     this.#head += 1;
     if (this.#head === this.#items.length || this.#head > cutAfter) {

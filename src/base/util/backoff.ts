@@ -1,4 +1,4 @@
-// Waiting times between tries: exponential, with jitter so that a fleet does not knock in step.
+// Waiting times between attempts: exponential, with jitter so that many minions do not retry at the same time.
 
 export interface BackoffOptions {
   /** First waiting time, in milliseconds. */
@@ -11,9 +11,9 @@ export interface BackoffOptions {
 }
 
 export interface Backoff {
-  /** Milliseconds to wait before the next try. */
+  /** Milliseconds to wait before the next attempt. */
   next(): number;
-  /** After a success: begin at the base again. */
+  /** Called after a success: the next wait starts at the base again. */
   reset(): void;
   readonly attempts: number;
 }

@@ -1,4 +1,4 @@
-// Bounded expressions: the same answers as Python and as JavaScript, and an end to every hostile one.
+// Bounded expressions: the same results as Python and JavaScript, and bounded time for every hostile expression.
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -39,7 +39,7 @@ describe('answers', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('are those of JavaScript for whatever can be written', () => {
+  it('are those of JavaScript for generated expressions', () => {
     const text = fc.string({ unit: fc.constantFrom(...'abA1\n é'), maxLength: 8 });
     fc.assert(
       fc.property(
@@ -63,7 +63,7 @@ describe('answers', () => {
   });
 });
 
-/** For each text three digits: match, search, fullmatch; null for what is no expression. */
+/** For each text three digits: match, search, fullmatch; null for an invalid expression. */
 function answersOf(pattern: string, texts: readonly string[]): string | null {
   try {
     const forms = (['match', 'search', 'full'] as const).map((form) => boundedRegex(pattern, form));
@@ -90,7 +90,7 @@ describe('hostile expressions', () => {
     '(?=(a+)+!)a',
     '(?!(a+)+!)(a+)+!',
     '\\b(a+ ?)+\\b!',
-  ])('%s ends with an answer', (pattern) => {
+  ])('%s ends with a result', (pattern) => {
     const budget = new Budget(60_000_000);
     expect(boundedRegex(pattern).test(long, budget)).toBe(false);
     expect(boundedRegex(pattern, 'search').test(long, budget)).toBe(false);
@@ -105,7 +105,7 @@ describe('hostile expressions', () => {
     },
   );
 
-  it.each(['(?>a*)+!', '(?:a{0,50}){0,50}!'])('%s costs what its length allows', (pattern) => {
+  it.each(['(?>a*)+!', '(?:a{0,50}){0,50}!'])('%s costs no more than its length allows', (pattern) => {
     expect(() => boundedRegex(pattern, 'search').test(long)).toThrow(CostError);
     expect(boundedRegex(pattern, 'search').test(long.slice(0, 60), new Budget(60_000_000))).toBe(false);
   });
@@ -117,13 +117,13 @@ describe('hostile expressions', () => {
     '(?:){1,99999}',
     '('.repeat(200),
     '(a{5000}){5}',
-  ])('%s is refused or taken without being written out', (pattern) => {
+  ])('%s is refused or accepted without being expanded', (pattern) => {
     const taken = pattern.startsWith('()') || pattern.startsWith('(?:)');
     if (taken) expect(boundedRegex(pattern).test('a')).toBe(true);
     else expect(() => boundedRegex(pattern)).toThrow(HaliteError);
   });
 
-  it('tells an empty part from an empty whole', () => {
+  it('distinguishes an exhausted part from an exhausted whole budget', () => {
     const whole = (steps: number, part: number): boolean | undefined => {
       const budget = new Budget(steps);
       budget.startPart(part);

@@ -1,6 +1,6 @@
-// Python expressions for foreign patterns and foreign texts: the same meaning as pyregex.ts, and a bound on the time.
-// Most expressions are tables (regex/dfa.ts); those that look around, are atomic or refer to groups are tried way by way
-// within a budget (regex/backtrack.ts).
+// Python regular expressions for untrusted patterns and texts: the same meaning as pyregex.ts, and a bound on the time.
+// Most expressions run as a DFA (regex/dfa.ts); those with lookaround, atomic groups or back-references run by
+// backtracking within a budget (regex/backtrack.ts).
 import { HaliteError } from '../errors/index.ts';
 import { type Budget, CostError, textBudget } from './budget.ts';
 import { backtrack } from './regex/backtrack.ts';
@@ -14,13 +14,15 @@ const maxLength = 16384;
 const compiled = new Map<string, BoundedRegex>();
 
 export interface BoundedRegex {
-  /** Throws CostError when the budget, or without one that of a single text, does not suffice. */
+  /** Throws CostError when the budget, or the default budget for a single text, is exhausted. */
   test(text: string, budget?: Budget): boolean;
 }
 
 type Test = (text: string, budget: Budget) => boolean;
 
-/** `flags` are Python's letters (`i`, `m`, `s`, `x`, `a`). Throws HaliteError for what is no expression, or too large. */
+/**
+ * `flags` are Python's letters (`i`, `m`, `s`, `x`, `a`). Throws HaliteError for an invalid or too large expression.
+ */
 export function boundedRegex(pattern: string, form: Form = 'match', flags = ''): BoundedRegex {
   const key = `${form}/${flags}/${pattern}`;
   const known = compiled.get(key);
@@ -52,7 +54,7 @@ function tableTest(program: Program, form: Form): Test {
   return (text, budget) => dfa.test(text, budget);
 }
 
-/** `^(?!db).*` asks two questions about the same start, and each is regular; undefined for other expressions. */
+/** `^(?!db).*` tests the same start twice, and each test is regular; undefined for other expressions. */
 function leadingLooks(parsed: Parsed, form: Form): Test | undefined {
   if (parsed.tree.type !== 'sequence') return undefined;
   const items = [...parsed.tree.items];

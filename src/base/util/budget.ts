@@ -1,7 +1,7 @@
-// How much work a request may cause: every matcher that meets foreign patterns or texts spends from one of these.
+// Bounds the work that a request may cause: every matcher for untrusted patterns or texts uses such a budget.
 import { HaliteError } from '../errors/index.ts';
 
-/** One step is about what a compiled expression needs for one character: some nanoseconds. */
+/** One step is about the cost of one character in a compiled expression: some nanoseconds. */
 const forOneText = 2_000_000;
 
 /** For one pattern on one text outside of any request. */
@@ -15,12 +15,12 @@ export class Budget {
     this.#left = steps;
   }
 
-  /** From here on one part of the request, such as one minion of a fleet, may take no more than this. */
+  /** Starts one part of the request, such as one minion of many, which may use no more than this. */
   startPart(most: number): void {
     this.#floor = Math.max(0, this.#left - most);
   }
 
-  /** Throws when there is nothing left, of the part or of the whole. */
+  /** Throws when the budget of the part or of the whole request is exhausted. */
   spend(steps: number): void {
     this.#left -= steps;
     if (this.#left < this.#floor) throw new CostError(this.#left < 0);
@@ -31,9 +31,9 @@ export class Budget {
   }
 }
 
-/** A pattern, a path or a target took more steps than it may. */
+/** A pattern, a path or a target needed more steps than allowed. */
 export class CostError extends HaliteError {
-  /** Nothing is left of the whole request, not only of one part. */
+  /** The budget of the whole request is exhausted, not only that of one part. */
   readonly whole: boolean;
 
   constructor(whole: boolean, pattern?: string) {

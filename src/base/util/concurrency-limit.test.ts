@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ConcurrencyLimit } from './concurrency-limit.ts';
 
 describe('a lane', () => {
-  it('lets so many in at a time, in order, also after one fails', async () => {
+  it('runs a limited number at a time, in order, also after one fails', async () => {
     const lane = new ConcurrencyLimit(2, 60_000);
     const log: string[] = [];
     const ends: (() => void)[] = [];
@@ -22,7 +22,7 @@ describe('a lane', () => {
     expect((await all).map((each) => each.status)).toEqual(['rejected', 'fulfilled', 'fulfilled', 'fulfilled']);
   });
 
-  it('does not wait for ever for one that never ends', async () => {
+  it('does not wait without end for one that never finishes', async () => {
     const lane = new ConcurrencyLimit(1, 10);
     void lane.run(() => new Promise(() => {}));
     expect(await lane.run(async () => 'next')).toBe('next');

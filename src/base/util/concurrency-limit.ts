@@ -1,4 +1,4 @@
-// Work that must not happen all at once: so many at a time, the others wait in order.
+// Limits how many tasks run at the same time; the others wait in order.
 
 export class ConcurrencyLimit {
   readonly #width: number;
@@ -6,7 +6,7 @@ export class ConcurrencyLimit {
   readonly #waiting: (() => void)[] = [];
   #busy = 0;
 
-  /** One that takes longer than `patienceMs` goes on, but no longer keeps others waiting. */
+  /** A task that takes longer than `patienceMs` continues, but no longer blocks the waiting ones. */
   constructor(width: number, patienceMs: number) {
     this.#width = width;
     this.#patienceMs = patienceMs;
@@ -21,7 +21,7 @@ export class ConcurrencyLimit {
       inside = false;
       clearTimeout(timer);
       const next = this.#waiting.shift();
-      // The place is handed on.
+      // The slot passes to the next waiting task.
       if (next) next();
       else this.#busy--;
     };

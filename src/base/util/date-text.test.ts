@@ -1,4 +1,4 @@
-// Texts and the moments Python's dateutil 2.x reads in them, on a Sunday in November 2026.
+// Texts and the times that Python's dateutil 2.x reads from them, on a Sunday in November 2026.
 import { describe, expect, it } from 'vitest';
 import { parseDateText } from './date-text.ts';
 import { parseLocalTime } from './strptime.ts';

@@ -33,7 +33,7 @@ function date(found: Found, year: number | undefined, month: number, day: number
   return true;
 }
 
-/** Month first, as in America, unless that cannot be. */
+/** Month first, as in the United States, unless that gives no valid date. */
 const numbers = (found: Found, year: number | undefined, a: number, b: number): boolean =>
   a > 12 ? date(found, year, b, a) : date(found, year, a, b);
 
@@ -136,7 +136,7 @@ function readAll(text: string): Found | undefined {
   return found;
 }
 
-/** How many characters were read; undefined when nobody understands them. */
+/** The number of characters read; undefined when no reader accepts them. */
 function readOne(rest: string, found: Found): number | undefined {
   for (const [pattern, read] of readers) {
     const match = pattern.exec(rest);
@@ -145,7 +145,10 @@ function readOne(rest: string, found: Found): number | undefined {
   return undefined;
 }
 
-/** The moment a text means on the day of `now`: what it leaves out comes from that day's midnight. Undefined when unreadable. */
+/**
+ * The time that a text means on the day of `now`: missing parts are taken from midnight of that day. Undefined when
+ * unreadable.
+ */
 export function parseDateText(text: string, now: Date): Date | undefined {
   const found = readAll(text);
   if (!found) return undefined;

@@ -1,4 +1,4 @@
-// Merging of dicts with Salt's strategies; inputs are never changed, unchanged parts are shared.
+// Merges dicts with Salt's strategies; the inputs are never changed, unchanged parts are shared.
 import { type Dict, dictEntries, dictOf, isDict, type Value } from '../codec/value.ts';
 import { pyDictGet, pyEquals } from './py-equals.ts';
 
@@ -7,9 +7,9 @@ export type MergeStrategy = (typeof mergeStrategies)[number];
 
 export interface MergeOptions {
   readonly strategy?: MergeStrategy;
-  /** Decides what `smart` means: yamlex aggregates, everything else recurses. */
+  /** Determines the strategy for `smart`: aggregate for yamlex, recurse for every other renderer. */
   readonly renderer?: string;
-  /** Append list items that are not there yet instead of replacing the list. */
+  /** Appends list items that are missing instead of replacing the list. */
   readonly mergeLists?: boolean;
 }
 
@@ -21,7 +21,7 @@ export function mergeDicts(base: Dict, over: Dict, options: MergeOptions = {}): 
       return mergeAsLists(base, over);
     case 'aggregate':
     case 'overwrite':
-      // Salt: without yamlex marks, aggregation reaches the top level only, so both come out as a shallow update.
+      // As in Salt: without yamlex marks, aggregation affects only the top level, so both give a shallow update.
       return shallowUpdate(base, over);
     case 'smart':
       return renderer.split('|').at(-1) === 'yamlex' || renderer.startsWith('yamlex_')

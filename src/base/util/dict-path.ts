@@ -1,4 +1,4 @@
-// Paths through nested data ('a:b:0') as Salt walks them.
+// Paths through nested data ('a:b:0') as Salt traverses them.
 import { type Dict, isDict, type Value } from '../codec/value.ts';
 import type { Budget } from './budget.ts';
 import { pyDictGet } from './py-equals.ts';
@@ -6,7 +6,7 @@ import { yamlKey } from './yaml-key.ts';
 
 export const defaultDelimiter = ':';
 
-/** The value at the path, or undefined. Lists take an index, or the first dict inside that has the key. */
+/** The value at the path, or undefined. In a list, a step is an index, or selects the first dict that has the key. */
 export function traverse(
   data: Value,
   path: string | number | readonly Value[],
@@ -17,10 +17,10 @@ export function traverse(
   return walk(data, steps.map(stepOf));
 }
 
-/** One part of a path, and what else it may mean. */
+/** One part of a path, with its alternative readings. */
 export interface Step {
   readonly key: Value;
-  /** As YAML would read it, when that is something else. */
+  /** The part read as a YAML scalar, when that differs from the text. */
   readonly loaded: Value | undefined;
   readonly index: number | undefined;
 }
@@ -30,7 +30,7 @@ export function stepOf(key: Value): Step {
   return { key, loaded: loaded === key ? undefined : loaded, index: pythonInt(key) };
 }
 
-/** What a step into a dict costs, beside a step through a character. */
+/** The cost of a step into a dict, relative to a step of one character. */
 const stepCost = 10;
 
 export function walk(data: Value, steps: readonly Step[], budget?: Budget): Value | undefined {
@@ -67,7 +67,7 @@ function stepIntoList(list: readonly Value[], { key, index }: Step, budget: Budg
   return index === undefined ? undefined : list.at(index);
 }
 
-/** int(text) of Python, as far as an index may be written. */
+/** Python's int(text), for the forms in which an index may be written. */
 function pythonInt(step: Value): number | undefined {
   if (typeof step === 'number' && Number.isInteger(step)) return step;
   if (typeof step !== 'string' || !/^\s*[-+]?\d+(?:_\d+)*\s*$/.test(step)) return undefined;

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { DigestSet } from './digest-set.ts';
 
 describe('a set of digests', () => {
-  it('gives the notes of what it holds, and knows nothing else', () => {
+  it('returns the notes of the digests it contains, and undefined for others', () => {
     const set = new DigestSet();
     const held = new Map<string, number>();
     for (let i = 0; i < 5000; i++) {
@@ -16,7 +16,7 @@ describe('a set of digests', () => {
     for (let i = 0; i < 5000; i++) expect(set.get(randomBytes(16))).toBeUndefined();
   });
 
-  it('holds a digest once, with its last note', () => {
+  it('contains a digest once, with its last note', () => {
     const set = new DigestSet();
     const zeros = Buffer.alloc(16);
     set.set(zeros, 0);
@@ -25,7 +25,7 @@ describe('a set of digests', () => {
     expect(set.get(Buffer.alloc(16, 255))).toBeUndefined();
   });
 
-  it('finds digests that begin alike', () => {
+  it('finds digests with the same beginning', () => {
     const set = new DigestSet();
     const of = (low: number): Buffer => Buffer.from([1, 2, 3, 4, 0, low, 0, 0]);
     for (let i = 0; i < 200; i++) set.set(of(i), i % 7);

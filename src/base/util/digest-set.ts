@@ -1,6 +1,7 @@
-// A set of digests in eight bytes each, with a small number beside every one: there are very many of them, in objects they would take tenfold.
+// A set of digests in eight bytes each, with a small number for each: with very many digests, objects would need ten
+// times the memory.
 
-/** Three bits of the digest make room for the note; it is stored one higher, so that an empty slot is all zeros. */
+/** The note uses three bits of the digest; it is stored as note + 1, so that an empty slot is all zeros. */
 const noteBits = 7;
 const smallest = 16;
 
@@ -12,7 +13,7 @@ export class DigestSet {
     return this.#size;
   }
 
-  /** The note of a digest, which must have eight bytes at least; undefined when it is not there. */
+  /** The note of a digest, which must have at least eight bytes; undefined when it is not in the set. */
   get(digest: Uint8Array): number | undefined {
     const at = this.#find(wordAt(digest, 0), wordAt(digest, 4) & ~noteBits);
     const note = (this.#slots[at + 1] as number) & noteBits;
@@ -21,7 +22,7 @@ export class DigestSet {
 
   /** `note` is from 0 to 6. */
   set(digest: Uint8Array, note: number): void {
-    // Half full at most: a slot is found after one or two looks.
+    // At most half full: a slot is found after one or two probes.
     if (this.#size * 4 >= this.#slots.length) this.#grow();
     this.#put(wordAt(digest, 0), wordAt(digest, 4) & ~noteBits, note + 1);
   }
@@ -33,7 +34,7 @@ export class DigestSet {
     this.#slots[at + 1] = low | note;
   }
 
-  /** The slot of a digest, or the empty one where it belongs. */
+  /** The slot of a digest, or the empty slot where it belongs. */
   #find(high: number, low: number): number {
     const slots = this.#slots;
     for (let at = (high << 1) & (slots.length - 1); ; at = (at + 2) & (slots.length - 1)) {

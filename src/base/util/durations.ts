@@ -18,7 +18,7 @@ const units: Readonly<Record<string, number>> = {
 };
 const partPattern = /(\d+(?:\.\d+)?)\s*([a-z]*)\s*/gy;
 
-/** Seconds; a bare number counts in `unit` (seconds unless told). */
+/** Seconds; a bare number counts in `unit` (default: seconds). */
 export function parseDuration(value: string | number, unit = 's'): number {
   const bare = units[unit] ?? 1;
   if (typeof value === 'number') {

@@ -1,7 +1,7 @@
 // Exit codes of Salt's programs.
 export const exitCodes = {
   ok: 0,
-  /** Some minion returned an error or did not return; also a state that did not compile. */
+  /** A minion returned an error or did not return; also a state that did not compile. */
   generic: 1,
   stateCompilerError: 1,
   stateFailure: 2,
@@ -13,7 +13,7 @@ export const exitCodes = {
   thinChecksum: 12,
   modDeploy: 13,
   scpNotFound: 14,
-  /** One of several failed. */
+  /** One of several operations failed. */
   aggregate: 20,
   usage: 64,
   noUser: 67,

@@ -1,19 +1,20 @@
-// Shell globs with the exact meaning of Python's fnmatch, read once per pattern. Foreign patterns meet foreign texts here:
-// a star is never tried anew once a later one is reached, so that no pattern costs more than its length times the text's.
+// Shell globs with the exact meaning of Python's fnmatch, compiled once per pattern. Patterns and texts may be
+// untrusted:
+// a star is never retried once a later one is reached, so the cost is at most the pattern's length times the text's.
 import type { Budget } from './budget.ts';
 import { codeOf, GlobSet } from './glob-set.ts';
 import { readCodes } from './read-codes.ts';
 
-/** A budget is asked for where a pattern and a text of one's own choice could cost much. */
+/** A budget is needed where both pattern and text come from outside and could be expensive. */
 export type Matcher = (text: string, budget?: Budget) => boolean;
 
 const maxCached = 1000;
-/** Longer ones are read each time: who sends them must not fill the memory. */
+/** Longer patterns are not cached: a peer that sends them must not fill the memory. */
 const maxCachedLength = 1024;
 const matchers = new Map<string, Matcher>();
 const special = /[*?[]/;
 
-/** Whether the text has characters that mean something in a glob. */
+/** Whether the text contains special characters of globs. */
 export function hasGlob(text: string): boolean {
   return special.test(text);
 }
@@ -22,7 +23,7 @@ export function matchesGlob(text: string, pattern: string): boolean {
   return globMatcher(pattern)(text);
 }
 
-/** The test for a pattern. */
+/** The compiled matcher for a pattern. */
 export function globMatcher(pattern: string): Matcher {
   const known = matchers.get(pattern);
   if (known) return known;
@@ -33,7 +34,7 @@ export function globMatcher(pattern: string): Matcher {
   return made;
 }
 
-/** The common shapes need no steps of their own. */
+/** Common forms need no general matcher. */
 function makeMatcher(pattern: string): Matcher {
   if (!special.test(pattern)) return (text) => text === pattern;
   if (/^\*+$/.test(pattern)) return () => true;
@@ -49,7 +50,7 @@ function makeMatcher(pattern: string): Matcher {
 /** A character, a set, any character (`?`) or any text (`*`). */
 type Chunk = number | GlobSet | '?' | '*';
 
-/** The matcher for any shape. */
+/** The matcher for every other form. */
 export function generalMatcher(pattern: string): Matcher {
   const pieces = piecesOf([...pattern]);
   const start = pattern.slice(0, pattern.search(special));
@@ -60,10 +61,10 @@ export function generalMatcher(pattern: string): Matcher {
   };
 }
 
-/** Where the characters of a text are read to, unless it is a long one. */
+/** Buffer for the characters of a text, unless the text is long. */
 const buffer = new Uint32Array(4096);
 
-/** What follows a star is tried at every place from the star on; the first that fits is as good as any later one. */
+/** The part after a star is tried at every position from the star on; the first match is as good as any later one. */
 function matchCodes(pieces: readonly Chunk[], codes: Uint32Array, length: number, budget: Budget | undefined): boolean {
   let [piece, at, star, restart, steps] = [0, 0, -1, 0, 0];
   while (at < length) {
@@ -75,7 +76,7 @@ function matchCodes(pieces: readonly Chunk[], codes: Uint32Array, length: number
     if (wanted === '*') {
       star = ++piece;
       restart = at;
-      // Nothing behind the star: the rest is whatever it is.
+      // Nothing follows the star: it matches the rest.
       if (piece === pieces.length) return true;
     } else if (wanted !== undefined && isOne(wanted, codes[at] as number)) {
       piece++;
@@ -105,7 +106,7 @@ function piecesOf(pattern: readonly string[]): Chunk[] {
       continue;
     }
     const end = character === '[' && hasSets ? endOfSet(pattern, at + 1) : -1;
-    // Where one set has no end, none behind it has.
+    // When one set is unterminated, all sets after it are.
     if (character === '[' && end < 0) hasSets = false;
     pieces.push(character === '?' ? '?' : end < 0 ? codeOf(character) : new GlobSet(pattern.slice(at + 1, end)));
     if (end >= 0) at = end;

@@ -1,4 +1,4 @@
-// Which function names and ids the rules of administrators cover.
+// Which function names and ids are covered by administrators' rules.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { matchesIdRule, matchesRule } from './function-rule.ts';
@@ -53,7 +53,7 @@ describe('rules for functions', () => {
     expect(matchesRule(rule, name)).toBe(false);
   });
 
-  it('gives no name more than a plain rule says', () => {
+  it('covers no more names than the rule as written', () => {
     const name = fc.string({ unit: fc.constantFrom(...'ab._-X'), minLength: 1, maxLength: 6 });
     fc.assert(
       fc.property(name, name, (rule, other) => {
@@ -65,7 +65,7 @@ describe('rules for functions', () => {
 });
 
 describe('rules for ids', () => {
-  it('takes a plain id as itself and expressions as they are', () => {
+  it('matches a plain id literally and expressions unchanged', () => {
     expect(matchesIdRule('web.example.com', 'web.example.com')).toBe(true);
     expect(matchesIdRule('web.example.com', 'webXexample.com')).toBe(false);
     expect(matchesIdRule('web.*', 'web1')).toBe(true);

@@ -1,35 +1,37 @@
-// Rules of `peer`, `peer_run` and `publisher_acl`: is a function, or an id, the one a rule of the administrator means?
-// For whoever decides about rights: the handlers of minions' publishes and the check of local users.
-//
-// Rules are regular expressions for the whole name, as in Salt. But who writes `test.ping` means that function and not
-// `testXping`, and who writes `test.*` means the functions of the module test and not those of `testing`.
+// Rules of `peer`, `peer_run` and `publisher_acl`: whether a rule of the administrator covers a function or an id. Used
+// by every authorization check: publishes of minions, and local users. As in Salt, rules are regular expressions for
+// the whole name. But the author of `test.ping` means that function and not `testXping`, and the author of `test.*`
+// means the functions of the module test and not those of `testing`.
 import { matchesWhole } from './pyregex.ts';
 
-/** Text in which nothing but a dot could mean something in an expression. */
+/** Text whose only special character in an expression is a dot. */
 const plain = /^[\w.-]+$/;
 const exactDots = 1000;
 const written = new Map<string, string>();
 
-/** Whether the rule covers all of the function's name. A rule that is no valid expression covers nothing. */
+/** Whether the rule covers the whole name of the function. A rule that is not a valid expression covers nothing. */
 export function matchesRule(rule: string, name: string): boolean {
   if (plain.test(rule)) return rule === name;
   return matchesWhole(name, withExactDots(rule));
 }
 
-/** The same for ids: a plain id means itself; in an expression a dot stays any character (`web.*` covers `web1`). */
+/**
+ * The same for ids: a plain id matches literally; in an expression a dot matches any character (`web.*` covers `web1`).
+ */
 export function matchesIdRule(rule: string, id: string): boolean {
   return plain.test(rule) ? rule === id : matchesWhole(id, rule);
 }
 
 /**
- * The expression with those dots made exact that can only be meant so: between two parts of a name (`test.ping|test.echo`,
- * `test.(ping|echo)`), and behind the module at the start of an alternative (`test.*`, which becomes `test\..*`).
+ * The expression with dots made literal where only that can be meant: between two parts of a name
+ * (`test.ping|test.echo`, `test.(ping|echo)`), and after the module at the start of an alternative (`test.*`, which
+ * becomes `test\..*`).
  */
 function withExactDots(rule: string): string {
   const known = written.get(rule);
   if (known !== undefined) return known;
   let out = '';
-  /** Letters of a name just before, and whether they began the expression or an alternative. */
+  /** The preceding letters of a name, and whether they started the expression or an alternative. */
   let inName = false;
   let atStart = true;
   let nameAtStart = false;
@@ -73,7 +75,7 @@ function withExactDots(rule: string): string {
   return out;
 }
 
-/** The place behind a set that begins here; a set without end reaches to the end. */
+/** The offset after a set that begins here; an unterminated set reaches to the end. */
 function endOfSet(rule: string, start: number): number {
   let at = start + 1;
   if (rule[at] === '^') at++;

@@ -10,7 +10,7 @@ export class GlobSet {
   /** First and last character of each range beyond ASCII, in order and without overlap. */
   readonly #ranges: readonly (readonly [number, number])[];
 
-  /** What stands between the brackets: chunks between hyphens, where the neighbours of a hyphen are the ends of a range. */
+  /** The content of the brackets: chunks between hyphens, where the neighbours of a hyphen are the ends of a range. */
   constructor(inside: readonly string[]) {
     const chunks = withoutEmptyRanges(chunksOf(inside));
     const first = chunks[0] as string[];
@@ -69,7 +69,7 @@ function chunksOf(inside: readonly string[]): string[][] {
   return chunks;
 }
 
-/** A range that ends before it begins is nothing, and its neighbours come together. */
+/** A range that ends before it begins is empty, and its neighbours are joined. */
 function withoutEmptyRanges(chunks: readonly string[][]): string[][] {
   const kept: string[][] = [];
   for (let k = chunks.length - 1; k >= 0; k--) {

@@ -1,4 +1,4 @@
-// Imports a module by its address, also from commands that run out of V8's code cache.
+// Imports a module by its URL, also in commands that run from V8's code cache.
 import Module from 'node:module';
 
 type Exports = Record<string, unknown>;
@@ -12,9 +12,9 @@ interface Compilable {
 let fresh: Importer | undefined;
 
 /**
- * A script taken from the code cache has lost what Node needs for `import()`; in commands the builder writes `require`
- * instead, which takes no addresses. A function compiled on the spot can import: that is what Node's own CommonJS loader
- * does with every file.
+ * A script from the code cache lacks what Node needs for `import()`; in commands the bundler writes `require` instead,
+ * which does not accept URLs. A function compiled at run time can import: Node's own CommonJS loader does the same with
+ * every file.
  */
 function freshImporter(): Importer {
   if (!fresh) {

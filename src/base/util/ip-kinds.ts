@@ -69,7 +69,7 @@ function unmapped(address: IpAddress): IpAddress {
   return { version: 4, value: address.value & 0xffffffffn };
 }
 
-/** What an address is for. */
+/** The kind of an address. */
 export const ipKinds = {
   private: (raw: IpAddress): boolean => {
     const address = raw.version === 6 ? unmapped(raw) : raw;

@@ -1,4 +1,4 @@
-// IP addresses, interfaces and networks as numbers, with the strictness and the spelling of Python's ipaddress.
+// IP addresses, interfaces and networks as numbers, with the strictness and the text form of Python's ipaddress.
 
 export interface IpAddress {
   readonly version: 4 | 6;
@@ -14,7 +14,7 @@ export interface IpNetwork {
   readonly prefix: number;
 }
 
-/** An address together with the network it stands in. */
+/** An address together with its network. */
 export interface IpInterface {
   readonly address: IpAddress;
   readonly prefix: number;
@@ -65,7 +65,7 @@ export function parseIp(text: string): IpAddress | undefined {
   return six === undefined ? undefined : { version: 6, value: six, scope };
 }
 
-/** The one spelling Python prints. */
+/** The text form that Python prints. */
 export function formatIp({ version, value, scope }: IpAddress): string {
   if (version === 4) return [24n, 16n, 8n, 0n].map((shift) => String((value >> shift) & 0xffn)).join('.');
   const groups = Array.from({ length: 8 }, (_, at) => ((value >> BigInt(112 - at * 16)) & 0xffffn).toString(16));
@@ -114,7 +114,9 @@ export function networkOf({ address, prefix }: IpInterface): IpNetwork {
   return { version: address.version, base: (address.value >> host) << host, prefix };
 }
 
-/** A network from `10.0.0.0/8`, host bits cleared; undefined when it is none, or when `strict` and host bits are set. */
+/**
+ * A network from `10.0.0.0/8`, host bits cleared; undefined when it is not one, or when `strict` and host bits are set.
+ */
 export function parseNetwork(text: string, strict = false): IpNetwork | undefined {
   const parsed = parseInterface(text);
   if (parsed === undefined) return undefined;

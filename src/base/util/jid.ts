@@ -1,4 +1,4 @@
-// Job ids: twenty digits of UTC time down to the microsecond, never the same twice in a process.
+// Job ids: twenty digits of UTC time in microseconds, unique within a process.
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 
@@ -8,10 +8,10 @@ export interface JidOptions {
 }
 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const;
-// Salt takes any suffix; ours may become a file name, so only harmless characters count.
+// Salt accepts any suffix; here a jid may become a file name, so only safe characters are accepted.
 const form = /^\d{20}(?:_[\w.-]+)?$/;
 
-/** Milliseconds of a clock that only goes forward; `performance` would do too, but every command would have to load it. */
+/** Milliseconds of a monotonic clock; `performance` would do too, but every command would have to load it. */
 function ticks(): number {
   const [seconds, nanos] = process.hrtime();
   return seconds * 1000 + nanos / 1e6;
@@ -20,7 +20,7 @@ function ticks(): number {
 let last = 0;
 let offset = Date.now() - ticks();
 
-/** Wall clock in microseconds; follows clock changes, but is finer than Date.now(). */
+/** Wall clock in microseconds; follows clock changes, but has a finer resolution than Date.now(). */
 function nowMicros(): number {
   const wall = Date.now();
   const fine = offset + ticks();
@@ -35,7 +35,7 @@ export function generateJid(options: JidOptions = {}): string {
   return options.unique ? `${jid}_${process.pid}` : jid;
 }
 
-/** The jid of a moment given in microseconds since 1970. */
+/** The jid of a time given in microseconds since 1970. */
 export function jidOf(micros: number): string {
   const millis = Math.floor(micros / 1000);
   const text = new Date(millis).toISOString().replace(/\D/g, '');
@@ -46,7 +46,7 @@ export function isJid(jid: unknown): jid is string {
   return typeof jid === 'string' && form.test(jid);
 }
 
-/** `2018, Jul 19 15:58:34.031057`, or nothing for what has not the shape of a jid. */
+/** `2018, Jul 19 15:58:34.031057`, or undefined for text that does not have the form of a jid. */
 export function jidToTime(jid: string): string {
   if (!form.test(jid)) return '';
   const month = months[Number(jid.slice(4, 6)) - 1];
@@ -55,7 +55,7 @@ export function jidToTime(jid: string): string {
   return `${jid.slice(0, 4)}, ${month} ${jid.slice(6, 8)} ${clock}`;
 }
 
-/** When the job was started, in milliseconds since 1970; undefined for what is no jid. */
+/** When the job was started, in milliseconds since 1970; undefined for text that is not a jid. */
 export function jidToMillis(jid: string): number | undefined {
   if (!form.test(jid)) return undefined;
   const day = `${jid.slice(0, 4)}-${jid.slice(4, 6)}-${jid.slice(6, 8)}`;

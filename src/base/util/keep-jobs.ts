@@ -1,7 +1,7 @@
-// How long jobs are kept, as Salt reads its two options.
+// How long jobs are kept, from Salt's two options.
 import { asNumber, type Value } from '../codec/value.ts';
 
-/** In seconds, 0 for ever: `keep_jobs_seconds`, or `keep_jobs` in hours when only that was changed. */
+/** Seconds, 0 without limit: `keep_jobs_seconds`, or `keep_jobs` in hours when only that was changed. */
 export function keepSeconds(opts: Readonly<Record<string, Value>>): number {
   const seconds = asNumber(opts['keep_jobs_seconds']) ?? 86_400;
   const hours = asNumber(opts['keep_jobs']) ?? 24;

@@ -1,4 +1,4 @@
-// A list for a sentence: the first few, and how many more there are.
+// A list for a sentence: the first few items, and the number of the others.
 
 export function listFirst(texts: readonly string[], most: number, between = ', '): string {
   const more = texts.length - most;

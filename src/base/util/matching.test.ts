@@ -40,7 +40,7 @@ describe('globs', () => {
     );
   });
 
-  it('answers hostile patterns at once', () => {
+  it('matches hostile patterns quickly', () => {
     const pattern = `${'*a'.repeat(200)}*b`;
     expect(matchesGlob('a'.repeat(5000), pattern)).toBe(false);
     expect(globMatcher(pattern)).toBe(globMatcher(pattern));
@@ -59,9 +59,9 @@ describe('expressions', () => {
     const found = expression.exec(text);
     return found ? Array.from(found, (group) => group ?? null) : null;
   };
-  // Groups are numbered or filled differently here; what is matched is the same.
+  // Groups are numbered or filled differently here; the matched text is the same.
   const wholeOnly = new Set(['(?>a+)b', 'a++b', 'a*+a', '(x*)*y']);
-  // Python refuses a lookbehind of variable width; taking it does no harm.
+  // Python refuses a lookbehind of variable width; accepting it is harmless.
   const taken = new Set(['(?<=ab|c)d']);
   it(`agrees with Python on ${cases.length} expressions`, () => {
     for (const [pattern, results] of cases) {
@@ -83,7 +83,7 @@ describe('expressions', () => {
     }
   });
 
-  it('takes flags by letter and refuses what it cannot say', () => {
+  it('accepts flags by letter and refuses what it cannot express', () => {
     expect(pyRegex('web', 'i').test('WEB')).toBe(true);
     expect(() => pyRegex('(a)(?(1)b|c)')).toThrow(/conditional/);
     expect(() => pyRegex('('.repeat(500))).toThrow(HaliteError);
@@ -105,7 +105,7 @@ describe('expressions', () => {
   });
 });
 
-describe('a dot that is any character', () => {
+describe('a dot that matches any character', () => {
   it.each([
     ['(?s)a.*b', ''],
     ['(?s)a.+?b', ''],
@@ -146,7 +146,7 @@ describe('paths', () => {
     expect(hits).toBeGreaterThan(250);
   });
 
-  it('walks lists and numeric keys, and nothing else', () => {
+  it('traverses lists and numeric keys, and nothing else', () => {
     const data = newDict([
       ['ports', new Map<Value, Value>([[80, 'http']])],
       ['list', [newDict([['name', 'x']]), 'second']],
@@ -170,7 +170,7 @@ describe('merging', () => {
     return dictKeys(value).map((key): Value => [key, orderOf(pyDictGet(value, key) ?? null)]);
   };
 
-  it('gives what dictupdate.merge gives, for all strategies', () => {
+  it('gives the same as dictupdate.merge, for all strategies', () => {
     for (const [a, b, ...results] of cases) {
       for (const [strategy, mergeLists, expected] of results) {
         const base = untag(a) as Dict;

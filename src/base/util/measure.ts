@@ -1,4 +1,4 @@
-// How large foreign data is, found out within bounds.
+// Estimates the size of untrusted data within bounds.
 import { isDict, type Value } from '../codec/value.ts';
 
 export interface Bounds {
@@ -6,12 +6,12 @@ export interface Bounds {
   readonly depth: number;
 }
 
-/** What one value takes beside its content. */
+/** The size of one value in addition to its content. */
 const overhead = 8;
 
 /**
- * About how many bytes a value takes. Undefined for what is larger or deeper than allowed, or has a list or a map for a
- * key, which no Python dict can have.
+ * The approximate size of a value in bytes. Undefined for a value that is larger or deeper than allowed, or has a list
+ * or a map as key, which no Python dict can have.
  */
 export function measure(value: Value, bounds: Bounds): number | undefined {
   const left = leftAfter(value, bounds.bytes, bounds.depth);

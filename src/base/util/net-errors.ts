@@ -1,4 +1,4 @@
-// Why a connection failed, in Python's words: scripts around Salt look for them.
+// The reason why a connection failed, in Python's words, because scripts around Salt search for them.
 const texts: Readonly<Record<string, string>> = {
   ECONNREFUSED: '[Errno 111] Connection refused',
   ECONNRESET: '[Errno 104] Connection reset by peer',
@@ -9,7 +9,7 @@ const texts: Readonly<Record<string, string>> = {
   EAI_AGAIN: '[Errno -3] Temporary failure in name resolution',
 };
 
-/** Of a failed request, also one that tried several addresses. */
+/** The reason of a failed request, also of one that tried several addresses. */
 export function netReason(error: unknown): string {
   const first = error instanceof AggregateError ? error.errors[0] : error;
   const { code, message } = (first ?? {}) as { code?: string; message?: string };

@@ -32,7 +32,7 @@ function sameDict(a: Dict, b: Dict): boolean {
   });
 }
 
-/** dict[key] with Python's idea of equal keys (`1`, `1.0` and `True` are one key); undefined when absent. */
+/** dict[key] with Python's equality of keys (`1`, `1.0` and `True` are one key); undefined when absent. */
 export function pyDictGet(dict: Dict, key: Value): Value | undefined {
   if (typeof key === 'string') {
     if (dict instanceof Map) return dict.get(key);

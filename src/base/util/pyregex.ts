@@ -44,8 +44,8 @@ function compile(pattern: string, flags: string, before: string, after: string):
 }
 
 /**
- * Whether an expression matches all of a text; one that is wrong matches nothing. For rules of the administrator on names
- * that others give: it throws CostError instead of taking long, so that neither a right nor a refusal is guessed.
+ * Whether an expression matches the whole text; an invalid one matches nothing. For rules of the administrator on
+ * untrusted names: throws CostError instead of taking long, so that neither permission nor refusal is guessed.
  */
 export function matchesWhole(text: string, expression: string): boolean {
   let regex: BoundedRegex;

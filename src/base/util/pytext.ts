@@ -1,4 +1,4 @@
-// Text the way Python sees it: lengths in characters, line ends, white space.
+// Text functions with Python's semantics: lengths in characters, line ends, white space.
 
 const surrogate = /[\ud800-\udfff]/;
 
@@ -29,7 +29,7 @@ const whitespace = '[\\s\\x1c-\\x1f\\x85]';
 const trailing = new RegExp(`${whitespace}+$`, 'u');
 const leading = new RegExp(`^${whitespace}+`, 'u');
 
-/** Python's str.rstrip(). JavaScript's trimEnd() knows fewer control characters and one more (BOM). */
+/** Python's str.rstrip(). JavaScript's trimEnd() removes fewer control characters and one more (BOM). */
 export function rstrip(text: string): string {
   return /[\s\x1c-\x1f\x85]$/.test(text) ? text.replace(trailing, '') : text;
 }

@@ -14,7 +14,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('a file that is replaced', () => {
-  it('has the mode that was asked for, and nothing is left beside it', async () => {
+  it('has the requested mode, and leaves no temporary file', async () => {
     replaceFileNow(at('f'), 'after');
     expect([readFileSync(at('f'), 'utf8'), modeOf('f')]).toEqual(['after', '600']);
     await replaceFile(at('f'), 'public', 0o644);
@@ -23,7 +23,7 @@ describe('a file that is replaced', () => {
     expect(readdirSync(folder)).toEqual(['f']);
   });
 
-  it('behind a link is replaced where it lies when people named it', () => {
+  it('that a user named through a link is replaced at the target of the link', () => {
     symlinkSync(at('f'), at('l'));
     replaceSecretNow(at('l'), 'key');
     expect([readFileSync(at('f'), 'utf8'), modeOf('f')]).toEqual(['key', '600']);

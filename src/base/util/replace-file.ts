@@ -1,12 +1,12 @@
-// Replaces small files in one step: nobody sees half of one, nobody can prepare the name it is written under, and the mode
-// is the one that was asked for, whatever file was there before.
+// Replaces small files atomically: readers never see a partial file, nobody can create the temporary name in advance,
+// and the file has the requested mode, whatever file existed before.
 import { randomBytes } from 'node:crypto';
 import { chmodSync, chownSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { chmod, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 const draftOf = (path: string): string => join(dirname(path), `.halite-${randomBytes(9).toString('hex')}.new`);
-/** A umask can only take bits away: what is for the owner alone needs no second look. */
+/** A umask can only remove bits: a mode for the owner alone needs no chmod. */
 const needsChmod = (mode: number): boolean => (mode & 0o077) !== 0;
 
 export async function replaceFile(path: string, content: Uint8Array | string, mode = 0o600): Promise<void> {
@@ -33,7 +33,7 @@ export function replaceFileNow(path: string, content: Uint8Array | string, mode 
   }
 }
 
-/** For secrets at places people name: links are followed, and who owned the file before owns it still. */
+/** For secrets at paths that users name: follows links and preserves the owner of the file. */
 export function replaceSecretNow(path: string, content: Uint8Array | string, mode = 0o600): void {
   const existing = statSync(path, { throwIfNoEntry: false });
   const place = existing ? realpathSync(path) : path;

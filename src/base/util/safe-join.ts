@@ -1,15 +1,15 @@
-// The one way to put a name from outside into a path: join, then check that the result stays inside.
+// The only way to put an untrusted name into a path: join, then check that the result is inside the root.
 import { isAbsolute, normalize, resolve, sep } from 'node:path';
 import { HaliteError } from '../errors/index.ts';
 
-/** Whether `path` is `root` or below it, by its text alone: symlinks are the caller's to resolve. */
+/** Whether `path` is `root` or below it, by its text alone: the caller must resolve symlinks. */
 export function isInside(root: string, path: string): boolean {
   const base = resolve(root);
   const full = resolve(path);
   return full === base || full.startsWith(base.endsWith(sep) ? base : base + sep);
 }
 
-/** `root` and relative parts joined; refused when a part is absolute, climbs out, or holds a NUL. */
+/** `root` and relative parts joined; refused when a part is absolute, leaves the root, or contains a NUL. */
 export function safeJoin(root: string, ...parts: string[]): string {
   let path = resolve(root);
   for (const part of parts) {

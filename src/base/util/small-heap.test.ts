@@ -1,4 +1,4 @@
-// Memory is given back once nothing happens.
+// Memory is released once the program is idle.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -31,7 +31,7 @@ describe('collectWhenIdle', () => {
     expect(await run(`${common} keepHeapSmall(); collectWhenIdle(); wait();`)).toBe('true');
   });
 
-  it('gives back the pages of a heap that is full of holes before it falls asleep', async () => {
+  it('releases the pages of a fragmented heap before it becomes idle', async () => {
     const script = `
       import { getHeapSpaceStatistics } from 'node:v8';
       import { keepHeapSmall, collectWhenIdle } from './small-heap.ts';
@@ -68,11 +68,11 @@ describe('collectBetweenSteps', () => {
     }, 20);
   `;
 
-  it('collects at once what a step has left behind', async () => {
+  it('immediately collects the garbage of a step', async () => {
     expect(await run(script('keepHeapSmall();'))).toBe('true');
   });
 
-  it('leaves programs alone that do not stay light', async () => {
+  it('does nothing in programs without a small heap', async () => {
     expect(await run(script(''))).toBe('false');
   });
 });

@@ -1,24 +1,25 @@
-// A small heap for programs that mostly wait: the machine belongs to those who pay for it, not to its minion.
+// A small heap for programs that are mostly idle, because a minion should use as little of its machine as possible.
 import { getHeapSpaceStatistics, getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /**
- * Little garbage is let lie, the nursery stays small, and code is optimised only when it is really hot: one optimised
- * function costs several megabytes of the compiler's own.
+ * Garbage is collected early, the young generation stays small, and only very hot code is optimised: one optimised
+ * function costs several megabytes in the compiler.
  */
 const flags = [
   '--optimize-for-size',
   '--semi-space-growth-factor=1',
-  // So small a nursery is collected before a second thread has woken up, and each would take pages of its own.
+  // A young generation this small is collected before a second thread wakes up, and each thread would need its own
+  // pages.
   '--no-parallel-scavenge',
   '--interrupt-budget=2000000',
   '--max-bytecode-size-for-early-opt=0',
 ];
 
-/** What is in use once everything is loaded; undefined in programs that do not stay light. */
+/** Heap in use once everything is loaded; undefined in programs without a small heap. */
 let usedAtStart: number | undefined;
 
-/** Not before everything is loaded, because Node's code cache fits one set of flags only. */
+/** Not set before everything is loaded, because Node's code cache is valid for one set of flags only. */
 export function keepHeapSmall(): void {
   setImmediate(() => {
     for (const flag of flags) setFlagsFromString(flag);
@@ -26,15 +27,15 @@ export function keepHeapSmall(): void {
   });
 }
 
-/** Long enough for a job that follows at once not to wait, short enough for one that follows soon to find room. */
+/** Long enough that a job that follows immediately does not wait, short enough that a later one finds free memory. */
 const quietMs = 100;
-/** Until the pages that were collected are swept. */
+/** Time until the collected pages are swept. */
 const sweptMs = 20;
-/** Nothing more is to be expected: now the heap is also pushed together, which for a moment takes room for both copies. */
+/** The program is now idle for longer: the heap is also compacted, which for a moment needs memory for both copies. */
 const asleepMs = 5000;
-/** Less is not worth the work. */
+/** Smaller amounts are not worth the work. */
 const worthBytes = 2 << 20;
-/** While somebody waits for the work to go on, more has to be won. */
+/** Higher threshold while a caller waits for the work to continue. */
 const worthWaitingBytes = 3 << 20;
 let timer: NodeJS.Timeout | undefined;
 let usedAfter = 0;
@@ -48,13 +49,13 @@ function collect(): void {
   if (typeof gc === 'function') gc();
 }
 
-/** While nothing is being worked on: what is left is what the program needs. */
+/** Called while no work is in progress: what is in use now is what the program needs. */
 function collectAtRest(): void {
   collect();
   usedAfter = used();
 }
 
-/** Room of the old generation that holds nothing. */
+/** Unused space of the old generation. */
 function holes(): number {
   const old = getHeapSpaceStatistics().find((space) => space.space_name === 'old_space');
   return old ? old.physical_space_size - old.space_used_size : 0;
@@ -68,7 +69,7 @@ function collectIfWorthwhile(): void {
   } else awaitSleep();
 }
 
-/** A collection empties the pages that the one before it found nearly empty: it takes two to give them back. */
+/** A collection frees the pages that the previous one found nearly empty: it takes two to release them. */
 function closeHoles(): void {
   if (holes() >= worthBytes) collectAtRest();
   awaitSleep();
@@ -86,20 +87,21 @@ function pushTogether(): void {
 }
 
 /**
- * Between two steps of a piece of work, of which the first leaves much behind: the second finds room in its place. Left
- * alone the engine would let hundreds of megabytes lie first. Does nothing in programs that do not stay light.
+ * Collects between two steps of one task when the first step leaves much garbage, so that the second reuses its memory.
+ * Otherwise
+ * V8 would keep hundreds of megabytes of garbage. Does nothing in programs without a small heap.
  */
 export function collectBetweenSteps(): void {
   if (usedAtStart !== undefined && used() >= Math.max(usedAfter, usedAtStart) + worthWaitingBytes) collect();
 }
 
-/** Gives memory back once nothing happens: called at the end of a piece of work, taken back by `cancelCollection`. */
+/** Releases memory once the program is idle: called at the end of a task, cancelled by `cancelCollection`. */
 export function collectWhenIdle(): void {
   clearTimeout(timer);
   timer = setTimeout(collectIfWorthwhile, quietMs).unref();
 }
 
-/** Work has begun again. */
+/** Called when work begins again. */
 export function cancelCollection(): void {
   clearTimeout(timer);
 }

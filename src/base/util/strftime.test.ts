@@ -1,4 +1,4 @@
-// strftime against what Python's time.strftime gave in several zones, and the parts of a second Python adds.
+// strftime compared with Python's time.strftime in several zones, and the fractions of a second that Python adds.
 import { existsSync, readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { localTime, strftime } from './strftime.ts';
@@ -24,14 +24,14 @@ describe('strftime', () => {
     expect(different).toEqual([]);
   });
 
-  it('has microseconds only where somebody gives them, and no zone for fields alone', () => {
+  it('has microseconds only when they are given, and no zone for plain fields', () => {
     const fields = { year: 2026, month: 11, day: 5, hour: 13, minute: 4, second: 9 };
     expect(strftime(fields, '%f %z|%Z|%Q %')).toBe('%f ||%Q %');
     expect(strftime({ ...fields, micro: 42 }, '%H.%f')).toBe('13.000042');
     expect(strftime(new Date(2026, 0, 1, 0, 0, 0, 7), '%f')).toBe('007000');
   });
 
-  it('leaves what is no directive, and fills no memory', () => {
+  it('leaves unknown directives unchanged, and bounds the width', () => {
     expect(strftime(new Date(0), '%i %Q %Ea %OY %')).toBe('%i %Q %Ea %OY %');
     expect(strftime(new Date(0), '%999999999Y').length).toBe(10_000);
   });

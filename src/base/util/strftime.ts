@@ -1,4 +1,4 @@
-// strftime with the directives of glibc in the C locale, as Python gives them.
+// strftime with the directives of glibc in the C locale, as in Python.
 import { zoneAbbreviation, zoneOffset } from './time-zone.ts';
 
 const dayNames = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
@@ -16,13 +16,13 @@ export interface TimeFields {
   readonly hour: number;
   readonly minute: number;
   readonly second: number;
-  /** Python's `%f`; without it that directive stays as it is written, as `time.strftime` leaves it. */
+  /** Python's `%f`; without it that directive stays unchanged, as in `time.strftime`. */
   readonly micro?: number;
-  /** The moment behind fields that are local time; without it they have no zone. */
+  /** The time of which the fields are the local time; without it they have no zone. */
   readonly at?: Date;
 }
 
-/** Local time, without parts of a second. */
+/** Local time, without fractions of a second. */
 export function localTime(at: Date): TimeFields {
   return {
     ...{ year: at.getFullYear(), month: at.getMonth() + 1, day: at.getDate() },
@@ -30,7 +30,7 @@ export function localTime(at: Date): TimeFields {
   };
 }
 
-/** Midnight in UTC, where no day is longer than another. */
+/** Midnight in UTC, where all days have the same length. */
 function dayNumber(year: number, month: number, day: number): number {
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
@@ -40,7 +40,7 @@ function dayNumber(year: number, month: number, day: number): number {
 /** From Sunday, 0; the first day of 1970 was a Thursday. */
 const weekdayOf = (f: TimeFields): number => (((dayNumber(f.year, f.month, f.day) + 4) % 7) + 7) % 7;
 const dayOfYear = (f: TimeFields): number => dayNumber(f.year, f.month, f.day) - dayNumber(f.year, 1, 1) + 1;
-/** Weeks that began on a weekday since the year did. */
+/** Number of weeks since the beginning of the year that began on the given weekday. */
 const weekFrom = (f: TimeFields, first: number): number =>
   Math.floor((dayOfYear(f) + 6 - ((weekdayOf(f) - first + 7) % 7)) / 7);
 
@@ -55,7 +55,7 @@ const hour12 = (f: TimeFields): number => f.hour % 12 || 12;
 const epoch = (f: TimeFields): number =>
   (f.at ?? new Date(f.year, f.month - 1, f.day, f.hour, f.minute, f.second)).getTime();
 
-/** A text, or a number with its usual width and padding; undefined: stays as it is written. */
+/** A text, or a number with its usual width and padding; undefined: the directive stays unchanged. */
 type Part = string | readonly [value: number, width: number, padding: string] | undefined;
 
 const padded = (value: number, width = 2, padding = '0'): Part => [value, width, padding];
@@ -97,7 +97,7 @@ const directives: Readonly<Record<string, (f: TimeFields) => Part>> = {
   '%': () => '%',
 };
 
-/** Directives that stand for others. */
+/** Directives that abbreviate others. */
 const composed: Readonly<Record<string, string>> = {
   c: '%a %b %e %H:%M:%S %Y',
   D: '%m/%d/%y',
@@ -109,10 +109,10 @@ const composed: Readonly<Record<string, string>> = {
   X: '%H:%M:%S',
 };
 
-/** Directives that the letters E and O may not stand before. */
+/** Directives before which the letters E and O are not allowed. */
 const without: Readonly<Record<string, string>> = { E: 'aAbBdDeFgGhHIjklmMSUVwW', O: 'aAcDFxXY' };
 
-/** `^` makes capitals, `#` turns names to capitals and what is in capitals to small letters. */
+/** `^` converts to upper case, `#` converts names to upper case and upper-case text to lower case. */
 function cased(text: string, code: string, flags: string): string {
   const turned = flags.includes('#');
   if (turned && (code === 'p' || code === 'Z')) return text.toLowerCase();
@@ -133,10 +133,10 @@ function show(part: NonNullable<Part>, code: string, flags: string, width: numbe
   return cased(text, code, flags).padStart(width, flags.includes('0') ? '0' : ' ');
 }
 
-/** Nobody wants more, and it must not be a way to fill the memory. */
+/** A bound on the width, so that a pattern cannot fill the memory. */
 const widest = 10_000;
 
-/** A moment written by a pattern; a Date is local time. Directives nobody knows stay as they are written. */
+/** Formats a time with a pattern; a Date is local time. Unknown directives stay unchanged. */
 export function strftime(moment: TimeFields | Date, format: string): string {
   const fields = moment instanceof Date ? { ...localTime(moment), micro: moment.getMilliseconds() * 1000 } : moment;
   return format.replace(directive, (whole, flags: string, width: string, variant: string, code: string) => {

@@ -1,9 +1,9 @@
-// TypeScript of users to JavaScript: types are taken out, by Node itself where it can and by sucrase elsewhere.
+// Converts users' TypeScript to JavaScript: Node removes the types where it can, sucrase elsewhere.
 import * as nodeModule from 'node:module';
 
 type Strip = (code: string, options?: { readonly mode?: 'strip' }) => string;
 
-/** The text without its types; every line stays where it was. Throws what is wrong with the text. */
+/** The text without its types; every line keeps its number. Throws when the text is not valid. */
 export async function stripTypes(code: string): Promise<string> {
   const strip = (nodeModule as { readonly stripTypeScriptTypes?: Strip }).stripTypeScriptTypes;
   if (strip) return quietly(() => strip(code, { mode: 'strip' }));
@@ -11,7 +11,7 @@ export async function stripTypes(code: string): Promise<string> {
   return transform(code, { transforms: ['typescript'], disableESTransforms: true }).code;
 }
 
-/** Node says with every first use that this is experimental, which tells an operator nothing. */
+/** Node warns on first use that this is experimental, which does not help an operator. */
 function quietly<T>(work: () => T): T {
   const { emitWarning } = process;
   process.emitWarning = (() => undefined) as typeof process.emitWarning;

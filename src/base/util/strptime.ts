@@ -1,4 +1,4 @@
-// Python’s strptime for the directives that stand in settings, in names of backups and in times of jobs.
+// Python’s strptime for the directives used in settings, in names of backups and in times of jobs.
 
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 const longMonths = [
@@ -73,7 +73,7 @@ function offsetOf(text: string): number {
   return match ? (match[1] === '-' ? -1 : 1) * (Number(match[2]) * 60 + Number(match[3])) : 0;
 }
 
-/** The moment a text stands for, read as UTC; undefined when it does not fit the format. */
+/** The time that a text represents, read as UTC; undefined when it does not match the format. */
 export function parseTime(text: string, format: string): Date | undefined {
   const taken: Reader[] = [];
   const spelled = format.replace(/%([FTDRcxX])/g, (_, letter: string) => wholes[letter] ?? '');
@@ -106,11 +106,11 @@ export function parseTime(text: string, format: string): Date | undefined {
   const made = new Date(
     Date.UTC(parts.year, month - 1, day, hour, parts.minute - parts.offset, parts.second, parts.milli),
   );
-  // The 31st of a month that has 30 days is no date.
+  // The 31st of a month with 30 days is not a date.
   return parts.dayOfYear === undefined && parts.offset === 0 && made.getUTCDate() !== parts.day ? undefined : made;
 }
 
-/** The same text read as a time of this machine's zone, as Python's datetime without a zone. */
+/** The same text read as local time, as Python's datetime without a zone. */
 export function parseLocalTime(text: string, format: string): Date | undefined {
   const utc = parseTime(text, format);
   if (!utc) return undefined;

@@ -1,4 +1,5 @@
-// Expressions about nested data ('os:Debian', 'disks:*:ssd'), matched as Salt does. Read once, then held against many.
+// Expressions about nested data ('os:Debian', 'disks:*:ssd'), matched as Salt does. Parsed once, then applied to many
+// minions.
 import { pyStr } from '../codec/python/repr.ts';
 import { type Dict, dictEntries, dictHas, dictSize, isDict, type Value } from '../codec/value.ts';
 import { type BoundedRegex, boundedRegex } from './bounded-regex.ts';
@@ -15,12 +16,12 @@ export interface SubdictOptions {
 
 export type SubdictTest = (data: Value, budget: Budget) => boolean;
 
-/** Whether 'key:sub:pattern' holds in the data. */
+/** Whether 'key:sub:pattern' matches the data. */
 export function subdictMatch(data: Value, expression: string, options: SubdictOptions = {}): boolean {
   return subdictTest(expression, options)(data, textBudget());
 }
 
-/** The test for an expression: the longest key path is tried first, letter case does not count. */
+/** The test for an expression: the longest key path is tried first, letter case is ignored. */
 export function subdictTest(expression: string, options: SubdictOptions = {}): SubdictTest {
   const { delimiter = defaultDelimiter } = options;
   const comparison = options.regex ? regexComparison : options.exact ? exactComparison : globComparison;
@@ -31,14 +32,14 @@ export function subdictTest(expression: string, options: SubdictOptions = {}): S
 
 type Compare = (text: string, budget: Budget) => boolean;
 
-/** One way to divide an expression into the path to a value and the pattern for it. */
+/** One way to split an expression into the path to a value and the pattern for it. */
 interface Path {
-  /** Undefined: the pattern is held against the whole data. */
+  /** Undefined: the pattern is applied to the whole data. */
   readonly steps: readonly Step[] | undefined;
   readonly pattern: string;
 }
 
-/** What was read of an expression and of the ends of it that stand for parts of the data. */
+/** The parsed parts of an expression, shared by all ways to split it. */
 class Reader {
   readonly #comparison: (pattern: string) => Compare;
   readonly #compares = new Map<string, Compare>();
@@ -53,13 +54,13 @@ class Reader {
     const steps = splits.map(stepOf);
     return splits.slice(1).map((_, index): Path => {
       const count = splits.length - 1 - index;
-      // Salt: a bare star stands for all top-level keys, so the whole expression is tried on the whole data.
+      // As in Salt: a bare star matches all top-level keys, so the whole expression is tried on the whole data.
       if (count === 1 && splits[0] === '*') return { steps: undefined, pattern: expression };
       return { steps: steps.slice(0, count), pattern: splits.slice(count).join(delimiter) };
     });
   }
 
-  /** Salt: below the first level the delimiter is always a colon. */
+  /** As in Salt: below the first level the delimiter is always a colon. */
   inner(pattern: string): readonly Path[] {
     let paths = this.#paths.get(pattern);
     if (!paths) {
@@ -76,7 +77,7 @@ class Reader {
       this.#compares.set(pattern, compare);
     }
     const text = pyStr(value).toLowerCase();
-    // Writing a value out is quick; what the comparison costs it says itself.
+    // Formatting the value is cheap; the comparison counts its own cost.
     budget.spend((text.length >>> 4) + 10);
     return compare(text, budget);
   }
@@ -119,7 +120,7 @@ const exactComparison =
   (text) =>
     pyEquals(text, pattern);
 
-/** A part of an expression that is no valid regular expression matches nothing, as in Salt. */
+/** As in Salt, a part of an expression that is not a valid regular expression matches nothing. */
 function regexComparison(pattern: string): Compare {
   let regex: BoundedRegex;
   try {

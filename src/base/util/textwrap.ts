@@ -1,4 +1,4 @@
-// Paragraph filling with the rules of Python's textwrap, which help texts and state warnings are laid out by.
+// Paragraph filling with the rules of Python's textwrap, used for help texts and state warnings.
 import { charLength, charSlice } from './pytext.ts';
 
 // A chunk is white space, a dash between words, or a word up to (and with) a hyphen where it may be broken.
@@ -31,7 +31,7 @@ function expandTabs(text: string): string {
 
 const isBlank = (chunk: string | undefined): boolean => chunk !== undefined && chunk.trim() === '';
 
-/** A piece of a word that fits nowhere: cut after the last hyphen that fits, else anywhere. */
+/** A word that fits on no line: cut after the last hyphen that fits, else anywhere. */
 function cutPoint(chunk: string, room: number): number {
   const hyphen = charSlice(chunk, 0, room).lastIndexOf('-');
   if (hyphen > 0 && /[^-]/.test(chunk.slice(0, hyphen))) return hyphen + 1;
@@ -48,7 +48,7 @@ function takeLine(chunks: string[], width: number): string[] {
     length += next;
   }
   if (chunks.length > 0 && charLength(chunks[0]!) > width) {
-    // With no room left this is an empty piece, which then keeps a blank at the line's end: so does Python.
+    // With no space left this is an empty chunk, which then keeps a blank at the end of the line, as in Python.
     const cut = cutPoint(chunks[0]!, width - length);
     line.push(charSlice(chunks[0]!, 0, cut));
     chunks[0] = charSlice(chunks[0]!, cut);

@@ -1,4 +1,4 @@
-// Abbreviations and offsets of time zones, in the past and in a future the file holds only a rule for.
+// Abbreviations and offsets of time zones, in the past and in the future, for which the file contains only a rule.
 import { existsSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { zoneAbbreviation, zoneOffset } from './time-zone.ts';
@@ -24,7 +24,7 @@ describe.skipIf(!existsSync('/usr/share/zoneinfo/Europe/Berlin'))('zones', () =>
     expect(`${zoneAbbreviation(at)} ${zoneOffset(at)}`).toBe(wanted);
   });
 
-  it('falls back to UTC for a zone nobody knows', () => {
+  it('falls back to UTC for an unknown zone', () => {
     process.env['TZ'] = 'No/Such';
     expect(zoneAbbreviation()).toBe('UTC');
   });

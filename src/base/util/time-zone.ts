@@ -44,7 +44,9 @@ function abbreviationIn(data: Buffer, block: Block, seconds: number): { name: st
   return { name: data.toString('latin1', nameAt, data.indexOf(0, nameAt)), afterLast: index === sizes.time - 1 };
 }
 
-/** The abbreviation a POSIX rule such as `CET-1CEST,M3.5.0,M10.5.0/3` gives for an offset in minutes west of UTC. */
+/**
+ * The abbreviation that a POSIX rule such as `CET-1CEST,M3.5.0,M10.5.0/3` gives for an offset in minutes west of UTC.
+ */
 function abbreviationByRule(rule: string, minutesWest: number): string | undefined {
   const name = '(?:<([^>]+)>|([A-Za-z]+))';
   const match = new RegExp(`^${name}([-+\\d:]+)(?:${name})?`).exec(rule);

@@ -51,7 +51,7 @@ describe('jid', () => {
     for (const suffix of ['_../x', '_a/b', '_\0', '_a\n']) expect(isJid(`20240102030405678901${suffix}`)).toBe(false);
   });
 
-  it('rises strictly and carries the time', () => {
+  it('increases strictly and contains the time', () => {
     const made = Array.from({ length: 500 }, () => generateJid());
     expect([...made].sort()).toEqual(made);
     expect(new Set(made).size).toBe(500);
@@ -146,7 +146,7 @@ describe('waiting, suggestions, keys, codes', () => {
     expect(backoff({ base: 100, factor: 2, max: 5000, jitter: 0 }).next()).toBe(100);
   });
 
-  it('suggests near names only', () => {
+  it('suggests only similar names', () => {
     const names = ['test.ping', 'test.echo', 'state.apply', 'grains.items'];
     expect(nearest('test.pign', names)).toBe('test.ping');
     expect(nearest('state.aply', names)).toBe('state.apply');
@@ -160,7 +160,7 @@ describe('waiting, suggestions, keys, codes', () => {
     expect(forms).toEqual([80, '080', 31, -3, 1.5, true, null, null, 'abc', '1_000', '80', '1e5']);
   });
 
-  it('knows the exit codes', () => {
+  it('has the exit codes of Salt', () => {
     expect([exitCodes.ok, exitCodes.usage, exitCodes.keepAlive, exitCodes.noPermission]).toEqual([0, 64, 99, 77]);
   });
 });

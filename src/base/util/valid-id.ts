@@ -5,32 +5,34 @@ const forbidden = /[/\\\u0000-\u001f\u007f]/;
 // File systems store at most 255 bytes per name.
 const maxBytes = 255;
 
-/** Whether a name may stand as one component of a path. */
+/** Whether a name may be one component of a path. */
 export function isPathComponent(name: unknown): name is string {
   if (typeof name !== 'string' || name === '' || name === '.' || name === '..') return false;
   return !forbidden.test(name) && name.length <= maxBytes && Buffer.byteLength(name) <= maxBytes;
 }
 
-/** What nearly all ids look like, decided without a closer look. */
+/** The form of nearly all ids, checked first because it is fast. */
 const hostName = /^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,254}$/;
-/** Controls, characters without a shape of their own, spaces other than the plain one, and what stands for broken text. */
+/**
+ * Control characters, invisible characters, spaces other than the plain one, and replacement characters of broken text.
+ */
 const invisible = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\ufffd]|(?! )\p{Zs}/u;
 
 /**
- * Why a text cannot be the id of a minion, as the end of the sentence "the id …"; undefined when it can. Ids are names of
- * files, are matched by patterns and are read by people: Salt's path separators are refused, and so is what would
- * match other minions, steer a terminal or look like another id. Letters of any script are fine.
+ * Why a text cannot be a minion id, as the end of the sentence "the id …"; undefined when it can. Ids are file names,
+ * are matched by patterns and are read by people: Salt's path separators are refused, and so is everything that could
+ * match other minions, control a terminal or look like another id. Letters of all scripts are allowed.
  */
 export function minionIdProblem(id: unknown): string | undefined {
-  if (typeof id !== 'string') return 'is no text';
+  if (typeof id !== 'string') return 'is not text';
   if (hostName.test(id)) return undefined;
   if (id === '') return 'is empty';
   if (id.length > maxBytes || Buffer.byteLength(id) > maxBytes) return `is longer than ${maxBytes} bytes`;
   const odd = invisible.exec(id)?.[0];
   if (odd !== undefined) return `contains U+${codePoint(odd)}, a control or invisible character`;
   const syntax = /[/\\*?[\]]/.exec(id)?.[0];
-  if (syntax !== undefined) return `contains '${syntax}', which means something else in paths and targets`;
-  // Key files that begin with a dot are never listed; a dash would begin an option of commands.
+  if (syntax !== undefined) return `contains '${syntax}', which has a special meaning in paths and targets`;
+  // Key files that begin with a dot are never listed; a dash would start an option of commands.
   if (/^[.-]/.test(id)) return `begins with '${id[0]}'`;
   if (id !== id.trim()) return 'begins or ends with a space';
   return id === id.normalize('NFC')
@@ -46,7 +48,7 @@ export function isValidMinionId(id: unknown): id is string {
   return minionIdProblem(id) === undefined;
 }
 
-/** An id for messages: short, and visible. */
+/** An id for messages: truncated, and with control characters made visible. */
 export function shownId(id: string): string {
   return visibleLine(id.length > 80 ? `${id.slice(0, 80)}…` : id);
 }

@@ -1,7 +1,7 @@
 // The version of Halite, and the Salt release whose behaviour it follows.
 
-/** This program. */
+/** The version of this program. */
 export const haliteVersion = '0.1.0';
 
-/** What peers, installers and state files are told: the Salt release Halite stands in for. */
+/** The Salt release that Halite reports to peers, installers and state files. */
 export const saltCompatVersion = '3006.27';

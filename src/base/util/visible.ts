@@ -1,6 +1,7 @@
-// Text from others made visible: what would steer a terminal, forge a line of a log or hide characters is written as `\u001b`.
+// Makes untrusted text safe to print: characters that control a terminal, forge a log line or are invisible are written
+// as `\u001b`.
 
-/** Controls (C0, DEL, C1), line separators, and what turns the direction of text around. */
+/** Control characters (C0, DEL, C1), line separators, and characters that change the direction of text. */
 const steering = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
 const inLine = new RegExp(steering.source, 'gu');
 /** The same without line breaks (also those of Windows) and tabs. */
@@ -8,7 +9,7 @@ const inText = new RegExp(`(?![\\n\\t]|\\r\\n)${steering.source}`, 'gu');
 
 const short: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
-/** In the forms JSON knows, so that JSON stays the same JSON. */
+/** Uses JSON's escapes, so that JSON stays the same JSON. */
 export const escapedCharacter = (character: string): string =>
   short[character] ?? `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`;
 
@@ -24,7 +25,7 @@ export function visibleText(text: string): string {
 
 const graphicMode = /\x1b\[([\d;:]*)m/g;
 
-/** Colours and weights, and not 8, which makes the following text invisible. */
+/** Colours and weights, except 8, which makes the following text invisible. */
 function isColor(parameters: string): boolean {
   const numbers = parameters.split(/[;:]/).map(Number);
   for (let at = 0; at < numbers.length; at++) {
@@ -34,7 +35,7 @@ function isColor(parameters: string): boolean {
   return true;
 }
 
-/** As `visibleText`, but colours pass; one that is left on is turned off at the end. */
+/** As `visibleText`, but keeps colours; a colour that is still active at the end is reset. */
 export function visibleColored(text: string): string {
   if (!steering.test(text)) return text;
   let safe = '';

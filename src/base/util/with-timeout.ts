@@ -1,8 +1,8 @@
-// One way to wait for something no longer than a given time.
+// Waits for a result with a time limit.
 
 /**
- * The outcome of `work`, or after `ms` milliseconds what `late` gives or throws. The work itself goes on; whoever wants
- * it to end passes a signal to it. A timer that is not `ref`ed does not keep the process alive.
+ * The result of `work`, or after `ms` milliseconds what `late` returns or throws. The work itself continues; to cancel
+ * it, pass a signal to it. A timer without `ref` does not keep the process alive.
  */
 export async function withTimeout<T, L = never>(
   work: T | Promise<T>,

@@ -13,7 +13,7 @@ function casesOf(word: string): string[] {
   return [word, word[0]?.toUpperCase() + word.slice(1), word.toUpperCase()];
 }
 
-/** The scalar, or the same text when YAML would leave it alone. */
+/** The scalar, or the same text when YAML reads it as text. */
 export function yamlKey(text: string): Value {
   const trimmed = text.trim();
   if (/[\t\r\n#]/.test(text) || trimmed === '' || (trimmed.includes('_') && /^[\d_]+$/.test(trimmed))) return text;

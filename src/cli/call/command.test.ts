@@ -1,4 +1,4 @@
-// What salt-call says, and where, when a function is given what it cannot use.
+// The messages of salt-call, and their stream, for invalid arguments.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,13 +21,13 @@ async function call(...words: string[]) {
 }
 
 describe('salt-call with wrong arguments', { timeout: 60_000 }, () => {
-  it('shows the usage when the function refuses what it was given, as Salt does', async () => {
+  it('shows the usage when the function refuses its arguments, as Salt does', async () => {
     const { code, out, err } = await call('file.access', '/etc', 'q');
     expect({ code, err }).toEqual({ code: 1, err: '\nPassed invalid arguments: Invalid mode specified..\n\nUsage:\n' });
     expect(out).toContain('CLI Example:');
   });
 
-  it('shows the usage for a TypeError of Python, too', async () => {
+  it('shows the usage for a TypeError of Python too', async () => {
     const { code, err } = await call('test.raise_exception', 'TypeError', 'not that');
     expect({ code, err }).toEqual({ code: 1, err: '\nPassed invalid arguments: not that.\n\nUsage:\n' });
   });
@@ -38,7 +38,7 @@ describe('salt-call with wrong arguments', { timeout: 60_000 }, () => {
     expect(err).toBe('The following keyword arguments are not valid: bogus=1\n');
   });
 
-  it('says what failed in one line', async () => {
+  it('reports the failure in one line', async () => {
     const { code, out, err } = await call('file.copy', '/no/such/file', '/tmp/x');
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(err).toBe("Error running 'file.copy': No such file or directory '/no/such/file'\n");

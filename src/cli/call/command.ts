@@ -1,4 +1,4 @@
-// What `salt-call` does: runs a function on this machine and shows what it returns.
+// The command `salt-call`: runs a function on this machine and prints its result.
 import { dictOf, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { parseCliYaml } from '../../base/codec/yaml/cli-value.ts';
 import { loadMinionConfig } from '../../base/config/minion.ts';
@@ -24,7 +24,7 @@ interface CallSession {
   readonly log: RootLogger;
 }
 
-/** Lines of YAML output must stay YAML even with log lines between them. */
+/** YAML output must stay valid YAML even with log lines in between. */
 function openLog(settings: Settings<MinionOpts>): RootLogger {
   const yaml = textOption(settings, 'output') === 'yaml';
   const { opts } = settings;
@@ -119,7 +119,7 @@ async function checkArguments(settings: Settings<MinionOpts>): Promise<void> {
   if (args.length > 1 && doc) await usageExit(spec, 'You can only get documentation for one method at one time', io);
 }
 
-/** Runs `salt-call` with these words and gives its exit code. */
+/** Runs `salt-call` with these arguments and returns its exit code. */
 export async function saltCall(argv: readonly string[], io: Terminal = terminal): Promise<number> {
   const spec = saltCallSpec();
   const parsed = await readCommandLine(spec, argv, io);

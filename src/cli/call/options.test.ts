@@ -1,4 +1,4 @@
-// What the options of salt-call change.
+// The effects of the options of salt-call.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ async function settle(...argv: string[]) {
   return { settings, raw: settings.opts.raw, io };
 }
 
-it('takes roots with --local, and warns without', async () => {
+it('uses roots with --local, and warns without', async () => {
   const { settings, raw, io } = await settle('--local', '--file-root', '/a', '--pillar-root=/p', '--file-root', '/b');
   expect(raw['file_roots']).toEqual({ base: ['/a', '/b'] });
   expect(raw['pillar_roots']).toEqual({ base: ['/p'] });

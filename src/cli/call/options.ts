@@ -1,4 +1,4 @@
-// What the options of salt-call change in the minion's configuration.
+// How the options of salt-call change the minion's configuration.
 import { resolve } from 'node:path';
 import { dictOf, type Value } from '../../base/codec/value.ts';
 import type { MinionOpts } from '../../base/config/opts.ts';
@@ -8,7 +8,7 @@ import { flagOption, type Settings, textOption } from '../settings.ts';
 const paths = (value: Value | undefined): string[] =>
   Array.isArray(value) ? value.map((path) => resolve(String(path))) : [];
 
-/** Folders of --module-dirs; one option may hold several with commas between. */
+/** Folders of --module-dirs; one option may contain several, separated by commas. */
 export function moduleDirs(value: OptionValue | Value | undefined): string[] {
   const given = Array.isArray(value) ? value.map(String) : [];
   return given.flatMap((dir) => dir.split(',')).map((dir) => resolve(dir));
@@ -16,7 +16,7 @@ export function moduleDirs(value: OptionValue | Value | undefined): string[] {
 
 const rootOptions = { file_root: '--file-root', pillar_root: '--pillar-root', states_dir: '--states-dir' } as const;
 
-/** Sets roots and the file client; without --local the roots would be ignored, so that is said. */
+/** Sets roots and the file client; warns without --local, because the roots would be ignored. */
 export function applyCallOptions(settings: Settings<MinionOpts>): void {
   const opts = settings.opts.raw;
   const local = flagOption(settings, 'local');
@@ -41,7 +41,7 @@ export function applyCallOptions(settings: Settings<MinionOpts>): void {
   );
 }
 
-/** Whether no master is asked: --local, or a minion configured to live without one. */
+/** Whether no master is used: --local, or a minion configured without one. */
 export function isLocal(settings: Settings<MinionOpts>): boolean {
   const opts = settings.opts.raw;
   return flagOption(settings, 'local') || opts['file_client'] === 'local' || opts['master_type'] === 'disable';

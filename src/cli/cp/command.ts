@@ -1,4 +1,4 @@
-// What `salt-cp` does: sends files through jobs of `cp.recv` or `cp.recv_chunked` and shows what became of them.
+// The command `salt-cp`: sends files with jobs of `cp.recv` or `cp.recv_chunked` and prints their results.
 import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { loadMasterConfig } from '../../base/config/master.ts';
 import type { MasterOpts } from '../../base/config/opts.ts';
@@ -25,7 +25,7 @@ interface CopyJob {
   failed: boolean;
 }
 
-/** One job; the answer of every targeted minion, silent ones included. */
+/** One job; the answer of every targeted minion, including those without an answer. */
 async function publish(job: CopyJob, fun: string, arg: readonly Value[]): Promise<PlainDict> {
   const answers = newDict();
   let jid = '';
@@ -42,7 +42,7 @@ async function publish(job: CopyJob, fun: string, arg: readonly Value[]): Promis
   return answers;
 }
 
-/** What every minion said about every file; the first problem with a file stays. */
+/** The result of every minion for every file; the first problem with a file stays. */
 class Report {
   readonly byMinion = newDict();
 
@@ -53,7 +53,7 @@ class Report {
   }
 }
 
-/** As named arguments: minions would take a chunk that ends in `=` for a name without a value. */
+/** As named arguments: minions would read a chunk that ends in `=` as a name without a value. */
 const named = (args: Readonly<Record<string, Value>>): PlainDict =>
   newDict(Object.entries({ ...args, __kwarg__: true }));
 
@@ -117,7 +117,7 @@ async function copy(settings: Settings<MasterOpts>, target: string | string[], k
   }
 }
 
-/** Runs `salt-cp` with these words and gives its exit code. */
+/** Runs `salt-cp` with these arguments and returns its exit code. */
 export async function saltCp(argv: readonly string[], io: Terminal = terminal): Promise<number> {
   const spec = saltCpSpec();
   const parsed = await readCommandLine(spec, argv, io);

@@ -1,4 +1,4 @@
-// What salt-cp sends, and where it goes.
+// Which files salt-cp sends, and to which paths.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ describe('whole texts', () => {
   it('are read by path', () => {
     expect({ ...loadTexts([at('a.conf')], captureTerminal()) }).toEqual({ [at('a.conf')]: 'a\n' });
   });
-  it('are not made of other bytes, which go in chunks', () => {
+  it('are not created from other bytes, which are sent in chunks', () => {
     writeFileSync(at('bin'), Buffer.from([0xff, 0x00, 0x80]));
     expect(loadTexts([at('a.conf'), at('bin')], captureTerminal())).toBeUndefined();
   });
@@ -55,7 +55,7 @@ describe('chunks', () => {
   const join64 = (parts: string[], unpack: (bytes: Buffer) => Buffer) =>
     Buffer.concat(parts.map((part) => unpack(Buffer.from(part, 'base64'))));
 
-  it('put together are the file', () => {
+  it('form the file when joined', () => {
     const data = Buffer.from(Array.from({ length: 2500 }, (_, i) => i % 251));
     writeFileSync(at('big'), data);
     const plain = [...chunksOf(at('big'), 1000, false)];

@@ -7,10 +7,10 @@ import { newDict, type PlainDict } from '../../base/codec/value.ts';
 import type { Terminal } from '../io.ts';
 import { Exit } from '../main.ts';
 
-/** Salt's code for a source that is not there. */
+/** Salt's exit code for a source that does not exist. */
 const noSource = 42;
 
-/** Like os.path.realpath: a path that does not exist stays as it is. */
+/** Like os.path.realpath: a path that does not exist stays unchanged. */
 export function realPath(path: string): string {
   try {
     return realpathSync(path);
@@ -19,7 +19,10 @@ export function realPath(path: string): string {
   }
 }
 
-/** Contents by path, for `cp.recv`; folders need --chunked. Nothing when a file is no text: chunks carry any bytes. */
+/**
+ * Contents by path, for `cp.recv`; folders need --chunked. Undefined when a file is not text: chunks can contain any
+ * bytes.
+ */
 export function loadTexts(sources: readonly string[], io: Terminal): PlainDict | undefined {
   let texts = true;
   const files = newDict();
@@ -70,7 +73,7 @@ export function listTree(sources: readonly string[], io: Terminal): SourceTree {
   return { files, emptyFolders: [...emptyFolders].sort() };
 }
 
-/** Where a file goes on the minion. */
+/** The path of a file on the minion. */
 export function remotePath(path: string, sources: readonly string[], dest: string, destIsFolder: boolean): string {
   if (sources.includes(path)) return destIsFolder ? join(dest, basename(path)) : dest;
   for (const source of sources) {
@@ -80,7 +83,7 @@ export function remotePath(path: string, sources: readonly string[], dest: strin
   return join(dest, basename(path));
 }
 
-/** The chunks of a file, as `cp.recv_chunked` takes them; an empty file is one empty chunk. */
+/** The chunks of a file in the form of `cp.recv_chunked`; an empty file is one empty chunk. */
 export function* chunksOf(path: string, size: number, compress: boolean): Iterable<string> {
   const fd = openSync(path, 'r');
   try {

@@ -1,4 +1,5 @@
-// `-d`: the same command again without terminal; the one in front leaves when the daemon works, or says why not.
+// `-d`: starts the same command again without terminal; the first process exits when the daemon is ready, or reports
+// the failure.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +12,7 @@ const mark = 'HALITE_BACKGROUND';
 
 export const isBackground = (): boolean => process.env[mark] === '1';
 
-/** Where the daemon's first words go until it runs: a file nobody else can name. */
+/** The file for the daemon's output until it runs: nobody else can guess its name. */
 function scratchFile(): number {
   const folder = mkdtempSync(join(tmpdir(), 'halite-'));
   const fd = openSync(join(folder, 'start'), 'w+', 0o600);
@@ -34,14 +35,14 @@ export function goToBackground(io: Terminal): Promise<number> {
       resolve(exitCodes.ok);
     });
     child.once('exit', (code, signal) => {
-      // Reading by descriptor starts where the child stopped writing, so the file is read from its beginning by path.
+      // A read by descriptor starts where the child stopped writing, so the file is read from its beginning by path.
       io.err(readFileSync(`/proc/self/fd/${words}`, 'utf8') || `The daemon ended with ${signal ?? `code ${code}`}.\n`);
       resolve(code || exitCodes.generic);
     });
   });
 }
 
-/** Tells the waiting command that the daemon works. */
+/** Tells the waiting command that the daemon is ready. */
 export function announceReady(): void {
   if (!isBackground() || !process.send) return;
   process.send('ready', () => process.disconnect?.());

@@ -1,15 +1,15 @@
-// The life of a daemon after its start: signals, a clean end, and no death by a single error.
+// The life of a daemon after its start: signals, a clean shutdown, and no exit because of a single error.
 import { messageOf } from '../../base/errors/index.ts';
 import type { RootLogger } from '../../base/log/index.ts';
 import { exitCodes } from '../../base/util/exit-codes.ts';
 
 export interface Running {
   stop(): Promise<void>;
-  /** Settles when the daemon cannot go on. */
+  /** Settles when the daemon cannot continue. */
   readonly ended?: Promise<Error>;
 }
 
-/** Longer than any honest stop takes, shorter than a service manager's patience. */
+/** Longer than any regular stop takes, shorter than the timeout of a service manager. */
 const stopMs = 8000;
 
 const describe = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error));
@@ -19,7 +19,7 @@ export function live(running: Running, log: RootLogger, release: () => void): Pr
   return new Promise((resolve) => {
     let stopping = false;
     const stop = (code: number): void => {
-      // A second signal means it.
+      // A second signal ends the process immediately.
       if (stopping) process.exit(code || exitCodes.generic);
       stopping = true;
       setTimeout(() => process.exit(code || exitCodes.generic), stopMs).unref();
@@ -45,10 +45,10 @@ export function live(running: Running, log: RootLogger, release: () => void): Pr
       stop(exitCodes.noPermission);
     });
     process.on('uncaughtException', (error) => {
-      log.critical('unexpected error, the daemon goes on', { error: describe(error) });
+      log.critical('unexpected error, the daemon continues', { error: describe(error) });
     });
     process.on('unhandledRejection', (error) => {
-      log.critical('unexpected error, the daemon goes on', { error: describe(error) });
+      log.critical('unexpected error, the daemon continues', { error: describe(error) });
     });
   });
 }

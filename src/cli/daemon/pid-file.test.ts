@@ -30,7 +30,7 @@ it('is not removed when another daemon has taken it over', () => {
   expect(readFileSync(path, 'utf8')).toBe('1');
 });
 
-it('names a daemon that already runs, and takes over what is stale', async () => {
+it('reports a daemon that already runs, and replaces a stale file', async () => {
   const path = join(root, 'p');
   const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)', 'halite-test-daemon'], {
     stdio: 'ignore',
@@ -41,7 +41,7 @@ it('names a daemon that already runs, and takes over what is stale', async () =>
     expect(() => claimPidFile(path, 'halite-test-daemon', user)).toThrowError(
       expect.objectContaining({ code: 'daemon.running', message: expect.stringContaining(String(child.pid)) }),
     );
-    // A process that got the same number but is something else does not block.
+    // An unrelated process with the same pid does not block.
     claimPidFile(path, 'salt-master', user)();
   } finally {
     child.kill('SIGKILL');

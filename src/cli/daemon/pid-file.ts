@@ -1,4 +1,4 @@
-// The pid file of a daemon: one per configuration, a stale one is taken over.
+// The pid file of a daemon: one per configuration, a stale one is replaced.
 import { chownSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { findAccount } from '../../base/config/accounts.ts';
@@ -12,14 +12,14 @@ function readText(path: string): string {
   }
 }
 
-/** A process that is alive and looks like this daemon; a pid that was given to something else does not count. */
+/** A process that is alive and looks like this daemon; a pid that another program now has does not count. */
 function runningPid(path: string, prog: string): number | undefined {
   const pid = Number(readText(path).trim());
   if (!Number.isInteger(pid) || pid <= 0 || pid === process.pid) return undefined;
   return readText(`/proc/${pid}/cmdline`).includes(prog) ? pid : undefined;
 }
 
-/** Throws daemon.running when another process holds the file; gives back what removes it. */
+/** Throws daemon.running when another process holds the file; returns the function that removes it. */
 export function claimPidFile(path: string, prog: string, user: string): () => void {
   const other = runningPid(path, prog);
   if (other !== undefined) {
@@ -36,7 +36,7 @@ export function claimPidFile(path: string, prog: string, user: string): () => vo
     try {
       rmSync(path);
     } catch {
-      // A folder of root's, after privileges were given up: the next start takes the file over.
+      // The folder belongs to root and privileges were dropped: the next start replaces the file.
     }
   };
 }

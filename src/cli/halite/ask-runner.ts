@@ -1,4 +1,4 @@
-// One runner of the running master, asked and answered.
+// Calls one runner of the running master and returns its result.
 import { readValue } from '../../base/codec/json/index.ts';
 import type { PlainDict, Value } from '../../base/codec/value.ts';
 import { loadClientConfig } from '../../base/config/client.ts';

@@ -1,4 +1,4 @@
-// What `halite` does: `doctor` and `explain`.
+// The command `halite`: `doctor` and `explain`.
 import { newDict, type Value } from '../../base/codec/value.ts';
 import { loadClientConfig } from '../../base/config/client.ts';
 import { configDirOf } from '../../base/config/load-files.ts';
@@ -52,14 +52,14 @@ async function explain(settings: Loaded, configDir: string, what: string): Promi
   return exitCodes.ok;
 }
 
-/** Runs `halite` with these words and gives its exit code. */
+/** Runs `halite` with these arguments and returns its exit code. */
 export async function halite(argv: readonly string[], io: Terminal = terminal): Promise<number> {
   const spec = haliteSpec();
   const parsed = await readCommandLine(spec, argv, io);
   const [verb = '', ...words] = parsed.args;
   if (!verbs.includes(verb)) {
     const meant = nearest(verb, verbs);
-    const said = verb === '' ? 'say what to do: doctor, or explain <minion or job id>' : `there is no "${verb}"`;
+    const said = verb === '' ? 'name a command: doctor, or explain <minion or job id>' : `there is no "${verb}"`;
     return usageExit(spec, said, io, meant ? `Did you mean '${meant}'?` : undefined);
   }
   const wanted = verb === 'explain' ? 1 : 0;

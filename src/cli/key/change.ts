@@ -1,4 +1,4 @@
-// Accepting, rejecting and deleting keys, and what a running master has to hear about it.
+// Accepting, rejecting and deleting keys, and notifying a running master.
 import { chmodSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ClientOpts } from '../../base/config/opts.ts';
@@ -32,13 +32,13 @@ async function moveKey(store: KeyStore, id: string, from: KeyState, to: KeyState
     await store.move(id, from, to);
     return true;
   } catch (error) {
-    // Somebody else was faster.
+    // Another process was faster.
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
     throw error;
   }
 }
 
-/** Does it, and gives back the ids it was done to, in the order of the selection. */
+/** Applies the action, and returns the affected ids in the order of the selection. */
 export async function changeKeys(
   store: KeyStore,
   act: KeyAct,
@@ -66,7 +66,7 @@ export async function changeKeys(
   return done;
 }
 
-/** Cached data of minions whose key is gone, where real Salt masters keep it. */
+/** Cached data of minions whose key was deleted, in the folders of real Salt masters. */
 export function dropMinionCache(cachedir: string, store: KeyStore, ids: readonly string[]): void {
   for (const id of ids) {
     if (!isValidMinionId(id) || store.statesOf(id).length > 0) continue;
@@ -74,7 +74,7 @@ export function dropMinionCache(cachedir: string, store: KeyStore, ids: readonly
   }
 }
 
-/** A master that cannot be asked finds this file and renews its session key. */
+/** A master that cannot be contacted finds this file and renews its session key. */
 function requestRotation(cachedir: string): void {
   const file = join(cachedir, '.dfn');
   if (existsSync(file) || !existsSync(cachedir)) return;
@@ -82,7 +82,7 @@ function requestRotation(cachedir: string): void {
   chmodSync(file, 0o400);
 }
 
-/** Tells the running master, so that it fires events and renews its session key at once. */
+/** Notifies the running master, so that it fires events and renews its session key immediately. */
 export async function tellMaster(opts: ClientOpts, changes: readonly KeyChange[], rotate: boolean): Promise<void> {
   if (changes.length === 0) return;
   if (!existsSync(join(opts.sock_dir, socketName))) {

@@ -108,7 +108,7 @@ describe('lists', () => {
 });
 
 describe('changes', () => {
-  it('accept, with every way to answer', async () => {
+  it('accept, with every kind of answer', async () => {
     put('pre', 'p1');
     const head = 'The following keys are going to be accepted:\nUnaccepted Keys:\np1\nProceed? [n/Y] ';
     expect(await key(['-a', 'p1'], ['n'])).toEqual({ code: 0, stdout: head, stderr: '' });
@@ -120,7 +120,7 @@ describe('changes', () => {
     expect([where('pre'), where('acc')]).toEqual([[], ['p1']]);
   });
 
-  it('delete asks the other way round', async () => {
+  it('delete has the opposite default', async () => {
     put('acc', 'm1');
     const head = 'The following keys are going to be deleted:\nAccepted Keys:\nm1\nProceed? [N/y] ';
     expect((await key(['-d', 'm1'], [''])).stdout).toBe(head);
@@ -143,7 +143,7 @@ describe('changes', () => {
     );
   });
 
-  it('reaches other states only with --include options', async () => {
+  it('affects other states only with --include options', async () => {
     put('rej', 'r1');
     put('den', 'd1');
     const none = "The key glob 'r*' does not match any unaccepted keys.\n";
@@ -172,7 +172,7 @@ describe('changes', () => {
     expect(where('acc')).toEqual([]);
   });
 
-  it('never accepts what is no key', async () => {
+  it('never accepts a file that is not a key', async () => {
     put('pre', 'good');
     writeFileSync(pki('minions_pre', 'bad'), 'garbage');
     const got = await key(['-A', '-y']);
@@ -182,7 +182,7 @@ describe('changes', () => {
     expect([where('pre'), where('acc')]).toEqual([['bad'], ['good']]);
   });
 
-  it('drops cached data and asks for a new session key, unless told otherwise', async () => {
+  it('drops cached data and requests a new session key, unless disabled', async () => {
     const cached = join(root, 'cache/minions/m1');
     const drop = join(root, 'cache/.dfn');
     mkdirSync(cached, { recursive: true });
@@ -196,13 +196,13 @@ describe('changes', () => {
 });
 
 describe('new keys', () => {
-  it('makes a pair and prints its fingerprint', async () => {
+  it('creates a pair and prints its fingerprint', async () => {
     const folder = join(root, 'new');
     const first = await key(['--gen-keys=gk', `--gen-keys-dir=${folder}`]);
     const print = fingerprint(readFileSync(join(folder, 'gk.pub'), 'utf8'));
     expect(first).toEqual({ code: 0, stdout: `return:\n    ${print}\n`, stderr: '' });
     expect(statSync(join(folder, 'gk.pem')).mode & 0o777).toBe(0o400);
-    // The pair is kept, not made again.
+    // The pair is kept, not created again.
     expect(JSON.parse((await key(['--gen-keys=gk', `--gen-keys-dir=${folder}`, '--out=json'])).stdout).return).toBe(
       print,
     );
@@ -234,7 +234,7 @@ describe('new keys', () => {
   });
 });
 
-it('says that external authentication is not there yet', async () => {
+it('reports that external authentication is not available yet', async () => {
   const got = await key(['-L', '--eauth', 'pam']);
   expect([got.code, got.stdout]).toEqual([2, '']);
   expect(got.stderr).toContain('External authentication');

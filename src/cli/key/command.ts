@@ -1,4 +1,4 @@
-// What `salt-key` does, directly on the key folders: it works without a running master.
+// The command `salt-key`, which works directly on the key folders: it needs no running master.
 import { accessSync, constants, mkdirSync } from 'node:fs';
 import { dictOf, type Value } from '../../base/codec/value.ts';
 import { loadClientConfig } from '../../base/config/client.ts';
@@ -21,7 +21,7 @@ import { type KeySelection, keyStates, matchKeys } from './folders.ts';
 import { ask } from './prompt.ts';
 import { fingerprints, listKeys, publicKeys, selectionData, statesNamed } from './show.ts';
 
-/** In the order Salt looks at them; the first that is set is done. */
+/** In Salt's order; the first action that is set is done. */
 const actions = [
   'gen_keys',
   'gen_signature',
@@ -42,7 +42,7 @@ type Action = (typeof actions)[number];
 
 export interface KeySessionOptions {
   readonly io: Terminal;
-  /** Asks the operator; tests answer themselves. */
+  /** Asks the operator; tests supply the answer. */
   readonly ask: (question: string) => string | undefined;
 }
 
@@ -66,7 +66,7 @@ async function show(session: KeySession, data: Value): Promise<number> {
 
 const perfect: Readonly<Record<KeyAct, string>> = { accept: 'accepted', reject: 'rejected', delete: 'deleted' };
 
-/** States whose keys an action may touch, by the --include options. */
+/** States whose keys an action may change, according to the --include options. */
 function reachable(settings: Settings<ClientOpts>, act: KeyAct): readonly KeyState[] {
   if (act === 'delete') return keyStates;
   const all = flagOption(settings, 'include_all');
@@ -84,7 +84,7 @@ const statusWords: Readonly<Record<KeyState, string>> = {
   denied: 'denied',
 };
 
-/** Salt speaks of the --include options even for delete, where they change nothing. */
+/** Salt mentions the --include options even for delete, where they have no effect. */
 function noMatchText(settings: Settings<ClientOpts>, act: KeyAct, match: string): string {
   const words = (['pending', 'accepted', 'rejected', 'denied'] as const)
     .filter((state) =>
@@ -98,7 +98,7 @@ function noMatchText(settings: Settings<ClientOpts>, act: KeyAct, match: string)
   return `The key glob '${match}' does not match any ${named} keys.\n`;
 }
 
-/** True when the operator agrees; undefined when nobody can answer. */
+/** True when the operator agrees; undefined when there is no input. */
 function confirmed(session: KeySession, act: KeyAct): boolean | undefined {
   if (flagOption(session.settings, 'yes')) return true;
   const answer = session.ask(act === 'delete' ? 'Proceed? [N/y] ' : 'Proceed? [n/Y] ');
@@ -178,7 +178,7 @@ async function perform(session: KeySession): Promise<number> {
   }
 }
 
-/** Making keys needs no configuration: without a readable folder the target folder stands in for it. */
+/** Creating keys needs no configuration: without a readable one the target folder is used in its place. */
 function withoutConfig(parsed: ParsedCommandLine): ParsedCommandLine {
   const { values, explicit } = parsed;
   if (!values['gen_keys']) return parsed;
@@ -208,7 +208,7 @@ async function checkValues(settings: Settings<ClientOpts>): Promise<void> {
   }
 }
 
-/** Runs `salt-key` with these words and gives its exit code. */
+/** Runs `salt-key` with these arguments and returns its exit code. */
 export async function saltKey(argv: readonly string[], given: Partial<KeySessionOptions> = {}): Promise<number> {
   const io = given.io ?? terminal;
   const spec = saltKeySpec();

@@ -1,4 +1,4 @@
-// The key folders of a master as salt-key sees them: by Salt's names, in Salt's order.
+// The key folders of a master in salt-key: by Salt's names, in Salt's order.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { globMatcher } from '../../base/util/fnmatch.ts';
@@ -14,10 +14,10 @@ export const folderOf: Readonly<Record<KeyState, string>> = {
 };
 export const keyStates = Object.keys(folderOf) as KeyState[];
 
-/** Ids by state; states without any are left out. */
+/** Ids by state; states without ids are omitted. */
 export type KeySelection = ReadonlyMap<KeyState, readonly string[]>;
 
-/** Upper and lower case side by side, as in all lists of salt-key. */
+/** Sorted ignoring case, as in all lists of salt-key. */
 function ignoringCase(ids: readonly string[]): string[] {
   const keyed = ids.map((id) => [id.toLowerCase(), id] as const);
   return keyed.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([, id]) => id);
@@ -27,7 +27,7 @@ export function idsOf(store: KeyStore, state: KeyState): string[] {
   return ignoringCase([...store.ids(state), ...store.oddNames(state)]);
 }
 
-/** One glob, or several with commas between. */
+/** One glob, or several separated by commas. */
 export function globsOf(match: string): (text: string) => boolean {
   const tests = match.split(',').map((glob) => globMatcher(glob));
   return (text) => tests.some((test) => test(text));
@@ -43,7 +43,7 @@ export function matchKeys(store: KeyStore, match: string, among: readonly KeySta
   return found;
 }
 
-/** The master's own key files, text by name. */
+/** The master's own key files: name → text. */
 export function localKeys(pkiDir: string): Map<string, string> {
   const found = new Map<string, string>();
   for (const name of ignoringCase(readdirSync(pkiDir))) {

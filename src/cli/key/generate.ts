@@ -12,7 +12,7 @@ const signingPassphrase = (opts: ClientOpts): string | undefined => {
   return typeof pass === 'string' && pass !== '' ? pass : undefined;
 };
 
-/** Makes `<dir>/<name>.pem` and `.pub`, and gives the fingerprint of the public key. */
+/** Creates `<dir>/<name>.pem` and `.pub`, and returns the fingerprint of the public key. */
 export async function generateKeys(dir: string, name: string, bits: number, opts: ClientOpts): Promise<string> {
   if (!isPathComponent(name)) throw new HaliteError('path.refused', `'${name}' is not a name for a key file`);
   mkdirSync(dir, { recursive: true });
@@ -28,7 +28,7 @@ export interface SignatureRequest {
   readonly bits: number;
 }
 
-/** True when the signature was written, false when there was one; a text when something is missing. */
+/** True when the signature was written, false when it exists already; a text when something is missing. */
 export async function generateSignature(request: SignatureRequest, opts: ClientOpts): Promise<boolean | string> {
   const pki = opts.pki_dir;
   if (request.pub !== '' && !isFile(request.pub)) return `Public-key ${request.pub} does not exist`;

@@ -1,10 +1,10 @@
-// A question on the terminal and one line of answer.
+// Asks a question on the terminal and reads one line.
 import { readSync } from 'node:fs';
 import type { Terminal } from '../io.ts';
 
 const pause = new Int32Array(new SharedArrayBuffer(4));
 
-/** The line without its end; undefined when there is no more input. */
+/** The line without its line end; undefined at the end of input. */
 export function ask(question: string, io: Terminal): string | undefined {
   io.out(question);
   const byte = Buffer.alloc(1);
@@ -16,7 +16,7 @@ export function ask(question: string, io: Terminal): string | undefined {
     } catch (thrown) {
       const { code } = thrown as NodeJS.ErrnoException;
       if (code === 'EAGAIN') {
-        // A terminal somebody else switched to non-blocking.
+        // The terminal is in non-blocking mode, set by another program.
         Atomics.wait(pause, 0, 0, 20);
         continue;
       }

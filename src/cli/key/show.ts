@@ -13,7 +13,7 @@ const beginnings: readonly (readonly [string, KeyState])[] = [
   ['den', 'denied'],
 ];
 
-/** States that an argument of `-l` means; undefined when it means none. */
+/** The states that an argument of `-l` names; undefined for an unknown one. */
 export function statesNamed(word: string): readonly KeyState[] | undefined {
   if (word.startsWith('all')) return keyStates;
   const found = beginnings.find(([start]) => word.startsWith(start));
@@ -27,7 +27,7 @@ export function listKeys(store: KeyStore, states: readonly KeyState[]): PlainDic
 export const selectionData = (selection: KeySelection): PlainDict =>
   newDict([...selection].map(([state, ids]) => [folderOf[state], [...ids]]));
 
-/** Something about each matching key, by state. A key that vanished meanwhile is left out. */
+/** A value for each matching key, by state. A key that was deleted meanwhile is skipped. */
 function perKey(store: KeyStore, selection: KeySelection, about: (text: string) => string): PlainDict {
   const shown = newDict();
   for (const [state, ids] of selection) {

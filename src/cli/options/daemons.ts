@@ -14,7 +14,7 @@ const daemonSpec = (prog: string, description: string, logFile: string): Command
 export const saltMasterSpec = (): CommandSpec =>
   daemonSpec(
     'salt-master',
-    'The master: accepts minions, sends them jobs and keeps what they return.',
+    'The master: accepts minions, sends them jobs and stores their results.',
     '/var/log/salt/master',
   );
 

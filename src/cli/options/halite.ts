@@ -6,7 +6,7 @@ export const haliteSpec = (): CommandSpec => ({
   prog: 'halite',
   usage: '%prog [options] doctor | explain <minion or job id>',
   description:
-    'What Salt has no command for. doctor: looks at the master, the minion and the fleet from this machine and says what is wrong and what repairs it; it works when daemons do not. explain: everything the master knows about a minion or a job.',
+    'Commands that Salt does not have. doctor: checks the master, the minion and all minions of the master from this machine and reports problems with their repair; it also works when the daemons do not. explain: everything the master knows about a minion or a job.',
   epilog: epilogOf('halite'),
   options: [...basicOptions()],
   groups: [outputGroup('halite')],

@@ -31,8 +31,14 @@ const own: OptionSpec[] = [
     help: 'One more folder with modules; may be given several times.',
   },
   docOption('function or module'),
-  { flags: ['--master'], dest: 'master', default: '', help: 'Master to talk to, instead of the configured one.' },
-  { flags: ['--return'], dest: 'return', default: '', metavar: 'RETURNER', help: 'Returners that get the result too.' },
+  { flags: ['--master'], dest: 'master', default: '', help: 'Master to connect to, instead of the configured one.' },
+  {
+    flags: ['--return'],
+    dest: 'return',
+    default: '',
+    metavar: 'RETURNER',
+    help: 'Returners that also get the result.',
+  },
   flag(['--local'], 'local', 'Work without a master, with files and pillar of this machine.'),
   {
     flags: ['--file-root'],
@@ -49,10 +55,15 @@ const own: OptionSpec[] = [
   { flags: ['--states-dir'], dest: 'states_dir', action: 'append', help: 'One more folder with state modules.' },
   flag(['--retcode-passthrough'], 'retcode_passthrough', "Exit with the function's own code."),
   flag(['--metadata'], 'print_metadata', 'Print outputter, return code and job id with the result.'),
-  { flags: ['--set-metadata'], dest: 'metadata', metavar: 'METADATA', help: 'Data kept with the job, to find it by.' },
-  { flags: ['--id'], dest: 'id', default: '', help: 'Be this minion, instead of the configured one.' },
+  {
+    flags: ['--set-metadata'],
+    dest: 'metadata',
+    metavar: 'METADATA',
+    help: 'Data stored with the job, by which it can be found.',
+  },
+  { flags: ['--id'], dest: 'id', default: '', help: 'Use this minion id, instead of the configured one.' },
   flag(['--skip-grains'], 'skip_grains', 'Do not collect grains.'),
-  flag(['--refresh-grains-cache'], 'refresh_grains_cache', 'Collect grains anew, cached or not.'),
+  flag(['--refresh-grains-cache'], 'refresh_grains_cache', 'Collect grains again, even if they are cached.'),
   flag(['--no-return-event'], 'no_return_event', 'Do not report the result to the master.'),
   {
     flags: ['-t', '--timeout'],
@@ -68,7 +79,7 @@ const own: OptionSpec[] = [
 export const saltCallSpec = (): CommandSpec => ({
   prog: 'salt-call',
   usage: '%prog [options] <function> [arguments]',
-  description: 'Runs a function on this machine, as its minion would.',
+  description: 'Runs a function on this machine, as its minion does.',
   epilog: epilogOf('salt-call'),
   options: [
     ...basicOptions(),

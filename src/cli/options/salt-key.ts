@@ -26,13 +26,13 @@ const actions: OptionGroup = {
     named(
       ['-a', '--accept'],
       'accept',
-      'Accept the pending key with this id or glob; --include-rejected and --include-denied widen the choice.',
+      'Accept the pending key with this id or glob; --include-rejected and --include-denied extend the selection.',
     ),
     flag(['-A', '--accept-all'], 'accept_all', 'Accept all pending keys.'),
     named(
       ['-r', '--reject'],
       'reject',
-      'Reject the pending key with this id or glob; --include-accepted and --include-denied widen the choice.',
+      'Reject the pending key with this id or glob; --include-accepted and --include-denied extend the selection.',
     ),
     flag(['-R', '--reject-all'], 'reject_all', 'Reject all pending keys.'),
     flag(
@@ -55,7 +55,7 @@ const actions: OptionGroup = {
 const generation: OptionGroup = {
   title: 'Key Generation Options',
   options: [
-    named(['--gen-keys'], 'gen_keys', 'Make a key pair with this name.'),
+    named(['--gen-keys'], 'gen_keys', 'Create a key pair with this name.'),
     {
       flags: ['--gen-keys-dir'],
       dest: 'gen_keys_dir',
@@ -73,19 +73,19 @@ const generation: OptionGroup = {
       ['--gen-signature'],
       'gen_signature',
       "Sign the master's public key, so that minions can verify it (file master_pubkey_signature). " +
-        'Needs a signing key pair; --auto-create makes one.',
+        'Needs a signing key pair; --auto-create creates one.',
     ),
     named(['--priv'], 'priv', 'Private key to sign with.'),
     named(['--signature-path'], 'signature_path', 'Folder for the signature file.'),
     named(['--pub'], 'pub', 'Public key to be signed.'),
-    flag(['--auto-create'], 'auto_create', 'Make the signing key pair when there is none.'),
+    flag(['--auto-create'], 'auto_create', 'Create the signing key pair when there is none.'),
   ],
 };
 
 export const saltKeySpec = (): CommandSpec => ({
   prog: 'salt-key',
   usage: '%prog [options]',
-  description: 'Shows and manages the keys that minions and masters recognise each other by.',
+  description: 'Shows and manages the keys with which minions and masters authenticate each other.',
   epilog: epilogOf('salt-key'),
   options: [
     ...basicOptions(),

@@ -18,7 +18,7 @@ import {
 export const saltRunSpec = (): CommandSpec => ({
   prog: 'salt-run',
   usage: '%prog [options] <function> [arguments]',
-  description: 'Runs a runner, a function that works on the master.',
+  description: 'Runs a runner, a function that runs on the master.',
   epilog: epilogOf('salt-run'),
   options: [
     ...basicOptions(),

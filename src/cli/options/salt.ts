@@ -24,7 +24,7 @@ const flag = (flags: string[], dest: string, help: string): OptionSpec => ({
 });
 
 const own: OptionSpec[] = [
-  flag(['-s', '--static'], 'static', 'Print all answers together when the last one is there.'),
+  flag(['-s', '--static'], 'static', 'Print all answers together after the last one.'),
   flag(['-p', '--progress'], 'progress', 'Show how many minions have answered.'),
   flag(['--failhard'], 'failhard', 'Stop a batch at the first failure.'),
   flag(['--async'], 'async', 'Send the job, print its id and do not wait.'),
@@ -41,14 +41,14 @@ const own: OptionSpec[] = [
     dest: 'show_timeout',
     action: 'store_false',
     default: true,
-    help: 'Do not list minions that gave no answer.',
+    help: 'Do not list minions that did not answer.',
   },
   flag(['--show-jid'], 'show_jid', 'Print the job id first.'),
   {
     flags: ['-b', '--batch', '--batch-size'],
     dest: 'batch',
     default: '',
-    help: 'Run on so many minions at a time: a number, or a percentage of those targeted.',
+    help: 'Run on this many minions at a time: a number, or a percentage of those targeted.',
   },
   {
     flags: ['--batch-wait'],
@@ -70,7 +70,7 @@ const own: OptionSpec[] = [
     dest: 'return',
     default: '',
     metavar: 'RETURNER',
-    help: 'Returners that get the results too, separated by commas.',
+    help: 'Returners that also get the results, separated by commas.',
   },
   {
     flags: ['--return_config'],
@@ -90,7 +90,7 @@ const own: OptionSpec[] = [
     flags: ['--args-separator'],
     dest: 'args_separator',
     default: ',',
-    help: 'What separates the arguments of several functions in one command, when commas occur in them.',
+    help: 'Separator of the arguments of several functions in one command, when commas occur in them.',
   },
   flag(['--summary'], 'cli_summary', 'Print counts of answers and failures at the end.'),
   {
@@ -98,12 +98,12 @@ const own: OptionSpec[] = [
     dest: 'metadata',
     default: '',
     metavar: 'METADATA',
-    help: 'Data kept with the job, to find it by.',
+    help: 'Data stored with the job, by which it can be found.',
   },
-  { ...flag(['--start-event'], 'start_event', 'Minions announce that they took the job.'), ours: true },
+  { ...flag(['--start-event'], 'start_event', 'Minions announce that they received the job.'), ours: true },
   flag(['--output-diff'], 'state_output_diff', 'Show only states that changed something.'),
   flag(['--config-dump'], 'config_dump', 'Print the effective master configuration and stop.'),
-  flag(['--preview-target'], 'preview_target', 'List the minions that the target reaches, and run nothing.'),
+  flag(['--preview-target'], 'preview_target', 'List the minions that the target matches, and run nothing.'),
 ];
 
 const halite: OptionSpec[] = [
@@ -121,7 +121,7 @@ const halite: OptionSpec[] = [
     optionalValue: true,
     constant: '24h',
     ours: true,
-    help: 'Keep the job for minions that are away: it runs once when they come back, or expires after this time (24h).',
+    help: 'Keep the job for minions that are not connected: it runs once when they reconnect, or expires after this time (24h).',
   },
   {
     flags: ['--require'],
@@ -129,7 +129,7 @@ const halite: OptionSpec[] = [
     metavar: 'SHARE',
     ours: true,
     help:
-      'Send nothing unless at least this share (98%) or number of the targeted minions can be reached; ' +
+      'Send nothing unless at least this share (98%) or number of the targeted minions are reachable; ' +
       'succeed when as many succeeded.',
   },
   { ...flag(['--group'], 'group', 'Print equal answers once, with the minions that gave them.'), ours: true },

@@ -2,7 +2,7 @@
 import { dirname } from 'node:path';
 import type { OptionGroup, OptionSpec } from '../optparse.ts';
 
-/** Environment variables set defaults; read once, when the table is made. */
+/** Environment variables set defaults; read once, when the table is created. */
 const env = (name: string, fallback: string): string => process.env[name] || fallback;
 
 export const basicOptions = (): OptionSpec[] => [
@@ -146,12 +146,12 @@ const extendedTargets: OptionSpec[] = [
 export const targetGroups = (extended: boolean): OptionGroup[] => [
   {
     title: 'Target Options',
-    description: 'How the target is to be read; a glob on the minion id when none is given.',
+    description: 'The kind of the target; a glob on the minion id when none is given.',
     options: extended ? [...basicTargets, ...extendedTargets] : basicTargets,
   },
   {
     title: 'Additional Target Options',
-    description: 'More about targets.',
+    description: 'Further options for targets.',
     options: [
       {
         flags: ['--delimiter'],
@@ -172,7 +172,7 @@ export const authGroup = (shortFlag: boolean): OptionGroup => ({
       default: '',
       help: 'Log in through this authentication system.',
     },
-    switchOption(['-T', '--make-token'], 'mktoken', 'Keep a token after login, so that later commands need none.'),
+    switchOption(['-T', '--make-token'], 'mktoken', 'Store a token after login, so that later commands need no login.'),
     { flags: ['--username'], dest: 'username', help: 'User name for that login.' },
     { flags: ['--password'], dest: 'password', help: 'Password for that login.' },
   ],
@@ -203,7 +203,7 @@ export const outputGroup = (prog: string): OptionGroup => ({
       ...switchOption(
         ['--out-raw-escapes'],
         'output_raw_escapes',
-        'Print control characters of results as they are. Minions can then steer your terminal: for pipes to programs.',
+        'Print control characters of results as they are. Minions can then control your terminal: only for pipes to programs.',
       ),
       ours: true,
     },
@@ -217,7 +217,7 @@ export const outputGroup = (prog: string): OptionGroup => ({
     {
       flags: ['--state-verbose', '--state_verbose'],
       dest: 'state_verbose',
-      help: 'Whether states that were fine and changed nothing are shown: True or False. Default: %default.',
+      help: 'Whether successful states without changes are shown: True or False. Default: %default.',
     },
   ],
 });
@@ -231,7 +231,7 @@ export const profilingGroup: OptionGroup = {
       default: '/tmp/stats',
       help: "Folder for profiling data. Default: '%default'.",
     },
-    switchOption(['--enable-profiling'], 'profiling_enabled', 'Record where the time goes; see --profiling-path.'),
+    switchOption(['--enable-profiling'], 'profiling_enabled', 'Record profiling data; see --profiling-path.'),
   ],
 };
 
@@ -250,7 +250,7 @@ export interface LogGroupOptions {
 
 export const loggingGroup = ({ logFile, flags, fileDest }: LogGroupOptions): OptionGroup => ({
   title: 'Logging Options',
-  description: 'These win over the configuration files.',
+  description: 'These take precedence over the configuration files.',
   options: [
     {
       flags: flags ?? ['-l', '--log-level'],
@@ -262,7 +262,7 @@ export const loggingGroup = ({ logFile, flags, fileDest }: LogGroupOptions): Opt
     {
       flags: ['--log-file'],
       dest: fileDest ?? 'log_file',
-      // A bare name means the working directory, not a file beside the configured log.
+      // A bare name is a file in the working directory, not one next to the configured log.
       convert: (path) => (dirname(path) === '.' && !path.startsWith('.') ? `./${path}` : path),
       help: `Log file. Default: '${logFile}'.`,
     },

@@ -1,4 +1,4 @@
-// The option tables by command, for tests, completion and the manual; commands import their own table only.
+// The option tables by command, for tests, completion and the reference; commands import only their own table.
 import type { CommandSpec } from '../optparse.ts';
 import { saltMasterSpec, saltMinionSpec } from './daemons.ts';
 import { saltSpec } from './salt.ts';

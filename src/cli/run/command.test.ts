@@ -1,4 +1,4 @@
-// How results of runners are taken apart.
+// How results of runners are split into data and outputter.
 import { describe, expect, it } from 'vitest';
 import { JsonText } from '../../base/codec/json/index.ts';
 import type { Value } from '../../base/codec/value.ts';
@@ -14,25 +14,25 @@ const result = (ret: Value | JsonText, extra: object = {}) => ({
   ...extra,
 });
 
-describe('what is shown', () => {
-  it('is the data when the runner names its outputter beside it', () => {
+describe('the printed part', () => {
+  it('is the data when the runner names its outputter next to it', () => {
     expect(resultParts(result({ data: { a: 1 }, outputter: 'highstate' }))).toEqual({
       data: { a: 1 },
       out: 'highstate',
     });
   });
-  it('keeps the order of files below the top, when the runner says that it comes from files', () => {
+  it('keeps the order of files below the top, when the runner declares that it comes from files', () => {
     const data = { users: { zoe: { uid: 2, gid: 1 }, adam: [{ y: 1, x: 2 }] }, flags: 1 };
     keepOrder(data);
     expect(dumpYaml(data, { flow: false })).toBe(
       'flags: 1\nusers:\n  zoe:\n    uid: 2\n    gid: 1\n  adam:\n  - y: 1\n    x: 2\n',
     );
   });
-  it('is everything when there is more beside it', () => {
+  it('is everything when there are more keys', () => {
     const ret = { data: { a: 1 }, outputter: 'highstate', retcode: 1 };
     expect(resultParts(result(ret))).toEqual({ data: ret, out: 'highstate' });
   });
-  it('is what is written already, in the form that goes with it', () => {
+  it('is the JSON text, with its outputter', () => {
     const text = new JsonText([Buffer.from('{}')], { outputter: 'highstate' });
     expect(resultParts(result(text, { out: 'txt' }))).toEqual({ data: text, out: 'highstate' });
     expect(exitCodeOf(result(text))).toBe(0);

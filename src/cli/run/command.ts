@@ -1,4 +1,4 @@
-// What `salt-run` does: asks the master for a runner and shows its result.
+// The command `salt-run`: asks the master to run a runner and prints its result.
 import { JsonText } from '../../base/codec/json/index.ts';
 import { type Dict, dictGet, dictHas, dictSize, isDict, type Value } from '../../base/codec/value.ts';
 import { parseInput } from '../../base/codec/yaml/cli-value.ts';
@@ -33,7 +33,7 @@ const textIn = (dict: Dict, key: string): string | undefined => {
   return typeof value === 'string' ? value : undefined;
 };
 
-/** A runner may name its outputter beside its data; then only the data is shown. */
+/** A runner may name its outputter next to its data; then only the data is printed. */
 export function resultParts(result: RunnerResult): { data: Value | JsonText; out: string | undefined } {
   const { ret } = result;
   if (ret instanceof JsonText) return { data: ret, out: ret.facts.outputter ?? result.out };
@@ -53,7 +53,7 @@ export function exitCodeOf(result: RunnerResult): number {
   };
   if (result.retcode !== 0) return result.retcode;
   const { ret } = result;
-  // A text that is written already holds what others answered.
+  // JSON text contains stored results of others, which do not affect the code.
   if (ret instanceof JsonText) return result.success ? exitCodes.ok : exitCodes.generic;
   const nested = isDict(ret) ? inside(dictGet(ret, 'data') ?? null) : undefined;
   const code = inside(ret) ?? nested ?? 0;
@@ -98,7 +98,7 @@ function announce(jid: string, io: Terminal): void {
   );
 }
 
-/** Runs `salt-run` with these words and gives its exit code. */
+/** Runs `salt-run` with these arguments and returns its exit code. */
 export async function saltRun(argv: readonly string[], io: Terminal = terminal): Promise<number> {
   const spec = saltRunSpec();
   const parsed = await readCommandLine(spec, argv, io);

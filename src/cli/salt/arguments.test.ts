@@ -11,7 +11,7 @@ describe('targets', () => {
     expect(targetKind({ pillar_target: true })).toEqual({ kind: 'pillar' });
     expect(targetKind({ grain_pcre: true, pcre: false })).toEqual({ kind: 'grain_pcre' });
   });
-  it('have one kind only', () => {
+  it('have only one kind', () => {
     expect(targetKind({ pcre: true, grain: true })).toEqual({
       error: 'The options --pcre/--grain are mutually exclusive. Please only choose one of them',
     });
@@ -45,7 +45,7 @@ describe('several functions', () => {
     expect(call('test.echo,test.echo', ['a,b'])).toEqual({ fun: ['test.echo', 'test.echo'], arg: [['a'], ['b']] });
     expect(call('test.ping,test.echo', [',', 'b'])).toEqual({ fun: ['test.ping', 'test.echo'], arg: [[], ['b']] });
   });
-  it('take another separator', () => {
+  it('accept another separator', () => {
     expect(call('test.echo,test.echo', ['a,b', '::', 'c'], '::')).toMatchObject({ arg: [['a,b'], ['c']] });
   });
   it('need arguments for each', () => {

@@ -3,7 +3,7 @@ import type { Value } from '../../base/codec/value.ts';
 import { conditionInput, parseInput } from '../../base/codec/yaml/cli-value.ts';
 import type { OptionValue } from '../optparse.ts';
 
-/** How targets are read, by the option that says so. */
+/** Kinds of targets, by the option that selects them. */
 const targetKinds: Readonly<Record<string, string>> = {
   pcre: 'pcre',
   list: 'list',
@@ -26,7 +26,7 @@ const longNames: Readonly<Record<string, string>> = {
 
 export type TargetChoice = { readonly kind: string } | { readonly error: string };
 
-/** The kind of target the options ask for; more than one is a mistake. */
+/** The kind of target that the options select; more than one is an error. */
 export function targetKind(values: Readonly<Record<string, OptionValue | Value>>): TargetChoice {
   const chosen = ['list_hosts', ...Object.keys(targetKinds)].filter((dest) => values[dest] === true);
   if (chosen.length > 1) {
@@ -37,7 +37,7 @@ export function targetKind(values: Readonly<Record<string, OptionValue | Value>>
   return { kind: chosen[0] ? targetKinds[chosen[0]]! : 'glob' };
 }
 
-/** A list of ids separated by commas or blanks; empty parts, as from a trailing comma, do not count. */
+/** A list of ids separated by commas or blanks; empty parts, as from a trailing comma, are ignored. */
 export function targetList(text: string): string[] {
   const parts = text.includes(',') ? text.replaceAll(' ', '').split(',') : text.split(/\s+/);
   return parts.filter((part) => part !== '');
@@ -50,7 +50,7 @@ export interface FunctionCall {
 
 const compoundError = (what: string): { error: string } => ({ error: `Cannot execute compound command ${what}\n` });
 
-/** `f1,f2 a b , c`: which words go to which function. A separator may stand alone or inside words. */
+/** `f1,f2 a b , c`: which arguments belong to which function. A separator may be a word of its own or inside words. */
 function splitCompound(
   funs: readonly string[],
   words: readonly string[],
@@ -82,7 +82,7 @@ export interface CallWords {
   readonly noParse: readonly string[];
 }
 
-/** One function, or several with commas between, and their arguments as values. */
+/** One function, or several separated by commas, and their arguments as values. */
 export function functionCall(name: string, { words, separator, noParse }: CallWords): FunctionCall | { error: string } {
   const parse = (part: readonly string[]): Value[] => conditionInput(parseInput(part, { noParse }));
   if (!name.includes(',')) return { fun: name, arg: parse(words) };

@@ -1,4 +1,4 @@
-// What `salt` does: reads the command line, asks the master, shows the answers.
+// The command `salt`: parses the command line, sends the job to the master, prints the answers.
 import { dictHas, isDict, newDict } from '../../base/codec/value.ts';
 import { loadClientConfig } from '../../base/config/client.ts';
 import type { ClientOpts } from '../../base/config/opts.ts';
@@ -24,7 +24,7 @@ async function dumpConfig(settings: Settings<ClientOpts>): Promise<number> {
   return exitCodes.ok;
 }
 
-/** --async: the job id, and nothing is waited for. */
+/** --async: prints the jid and does not wait. */
 async function publishOnly(client: LocalClient, call: LocalPublish, io: Terminal): Promise<number> {
   for await (const item of client.publish(call)) {
     if (item.type !== 'job') continue;
@@ -34,7 +34,7 @@ async function publishOnly(client: LocalClient, call: LocalPublish, io: Terminal
   return exitCodes.noReturn;
 }
 
-/** Errors about the target are answers to the operator, printed where Salt prints them, with an empty result. */
+/** Errors about the target are answers for the operator, printed where Salt prints them, with an empty result. */
 async function answerFor(error: unknown, settings: Settings<ClientOpts>, display: Display): Promise<number> {
   if (!(error instanceof HaliteError)) throw error;
   if (error.code !== 'target.empty' && error.code !== 'target.syntax') throw error;
@@ -50,7 +50,7 @@ async function answerFor(error: unknown, settings: Settings<ClientOpts>, display
   return exitCodes.noReturn;
 }
 
-/** Salt's sentence for a node group that is not in the configuration; unlike Salt, always a failure. */
+/** Salt's message for a node group that is not in the configuration; unlike in Salt, always a failure. */
 function unknownNodegroup(settings: Settings<ClientOpts>, request: SaltRequest): number | undefined {
   if (request.tgtType !== 'nodegroup' || typeof request.tgt !== 'string') return undefined;
   const groups = settings.opts.get('nodegroups');
@@ -68,7 +68,7 @@ async function withMaster(settings: Settings<ClientOpts>, request: SaltRequest):
       return await (await import('./preview.ts')).showPreview(client, settings, request, display);
     }
     const call = await publishCall(settings, request);
-    // Salt: a batch is watched, also with --async.
+    // As in Salt: a batch is watched, even with --async.
     if (call.job.unwatched && !call.batch?.size) return await publishOnly(client, call, settings.io);
     return await publishAndShow(client, settings, call, display);
   } catch (error) {
@@ -78,7 +78,7 @@ async function withMaster(settings: Settings<ClientOpts>, request: SaltRequest):
   }
 }
 
-/** Runs `salt` with these words and gives its exit code. */
+/** Runs `salt` with these arguments and returns its exit code. */
 export async function salt(argv: readonly string[], io: Terminal = terminal): Promise<number> {
   const spec = saltSpec();
   const parsed = await readCommandLine(spec, argv, io);

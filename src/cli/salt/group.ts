@@ -14,7 +14,7 @@ interface Group {
   readonly out: string | undefined;
 }
 
-/** Names shown beside a count before it is cut short. */
+/** Number of names printed after a count before the list is truncated. */
 const named = 5;
 
 const counted = (count: number, what: string): string =>
@@ -33,7 +33,7 @@ function groupData(group: Group): PlainDict {
   ]);
 }
 
-/** Long answers are cut in the last line; they stand in full above it. */
+/** Long answers are truncated in the last line; they are printed in full above it. */
 const mostShown = 40;
 
 /** `1,987 minions: True · 11 minions: … · 2 missing: its connection to the master was lost`. */

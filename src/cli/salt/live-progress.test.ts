@@ -1,4 +1,4 @@
-// The progress line: when it shows, and that it never mixes with results.
+// The progress line: when it is shown, and that it never mixes with results.
 import { describe, expect, it } from 'vitest';
 import { captureTerminal } from '../testing.ts';
 import { LiveProgress, progressText } from './live-progress.ts';
@@ -9,13 +9,13 @@ const make = (options: { asked?: boolean; never?: boolean; tty?: boolean }) => {
   return { io, progress: new LiveProgress({ asked, never, io, isTerminal: () => tty }) };
 };
 
-it('says how far the job is', () => {
+it('shows the progress of the job', () => {
   expect(progressText({ done: 5, total: 20, text: '' })).toBe('[#####               ] 25%  Returns: [5/20]');
   expect(progressText({ done: 1, total: 1, text: 'x'.repeat(200) })).toHaveLength(79);
 });
 
 describe('is drawn', () => {
-  it('unasked only for many targets on a terminal', () => {
+  it('by default only for many targets on a terminal', () => {
     const few = make({});
     few.progress.start(20);
     expect(few.io.stderr).toBe('');
@@ -26,7 +26,7 @@ describe('is drawn', () => {
     quiet.progress.start(21);
     expect(quiet.io.stderr).toBe('');
   });
-  it('and wiped before anything else', () => {
+  it('and erased before other output', () => {
     const { io, progress } = make({ asked: true });
     progress.start(2);
     progress.update({ done: 1, text: 'web1: unpacking' });

@@ -1,4 +1,4 @@
-// A line on the terminal that says how far a job is, wiped before anything else is printed.
+// A line on the terminal with the progress of a job, erased before anything else is printed.
 import { isatty } from 'node:tty';
 import { visibleLine } from '../../base/util/visible.ts';
 import type { Terminal } from '../io.ts';
@@ -10,7 +10,7 @@ const width = 79;
 export interface ProgressLine {
   readonly done: number;
   readonly total: number;
-  /** Last words of a minion that is still working. */
+  /** Last output of a minion that is still running. */
   readonly text: string;
 }
 
@@ -31,7 +31,7 @@ export interface ProgressOptions {
   readonly isTerminal?: () => boolean;
 }
 
-/** Shown on a terminal when asked for, and unasked from this many targets on. */
+/** Shown on a terminal on request, and by default from this many targets on. */
 const many = 20;
 
 export class LiveProgress {
@@ -64,7 +64,7 @@ export class LiveProgress {
     this.#shown = false;
   }
 
-  /** The last state; a line of its own when there is no terminal to draw on. */
+  /** The final state; a separate line when there is no terminal. */
   end(): void {
     this.clear();
     const { asked, never, io } = this.#options;

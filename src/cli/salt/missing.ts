@@ -1,4 +1,4 @@
-// Words for minions without an answer: Salt's own line first, then the reason.
+// Messages for minions without an answer: Salt's own line first, then the reason.
 
 import { pyStr } from '../../base/codec/python/repr.ts';
 import { type Dict, dictEntries, dictOf, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
@@ -6,7 +6,7 @@ import { listFirst } from '../../base/util/list-first.ts';
 import type { MissingReason } from '../../engine/client/api.ts';
 import type { MissingItem, Tally } from './tally.ts';
 
-/** Reasons after which a result may still come in. */
+/** Reasons after which a result may still arrive. */
 const later = new Set(['silent', 'accepted-silent', 'no-record', 'duplicate-id']);
 
 const lookUp = (jid: string): string =>
@@ -16,7 +16,7 @@ const lookUp = (jid: string): string =>
 
 const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** `Minion did not return. [No response]`, the reason, and with --explain what it rests on. */
+/** `Minion did not return. [No response]`, the reason, and with --explain its evidence. */
 export function missingText(item: MissingItem, jid: string, explain: boolean): string {
   const lines = [`Minion did not return. [${item.connected ? 'No response' : 'Not connected'}]`];
   if (item.reason.text) lines.push(sentence(item.reason.text));
@@ -26,7 +26,7 @@ export function missingText(item: MissingItem, jid: string, explain: boolean): s
   return lines.join('\n');
 }
 
-/** The reason as data, for `--explain` with an outputter that machines read. */
+/** The reason as data, for `--explain` with a machine-readable outputter. */
 export function reasonData(reason: MissingReason): PlainDict {
   return newDict([
     ['code', reason.code],
@@ -35,10 +35,10 @@ export function reasonData(reason: MissingReason): PlainDict {
   ]);
 }
 
-/** Key under which `--explain` puts the reasons beside the answers. */
+/** Key under which `--explain` puts the reasons next to the answers. */
 const explainKey = '__explain__';
 
-/** Answers with the reasons of missing minions added, when asked for. */
+/** Answers with the reasons of missing minions added, when requested. */
 export function withReasons(
   answers: readonly (readonly [string, Value])[],
   reasons: ReadonlyMap<string, PlainDict>,
@@ -47,10 +47,10 @@ export function withReasons(
   return dictOf([...answers, [explainKey, dictOf([...reasons])]]);
 }
 
-/** Minions named on Ctrl-C before the list is cut short. */
+/** Number of minions listed on Ctrl-C before the list is truncated. */
 const named = 10;
 
-/** The text Salt prints on Ctrl-C, and who has not answered yet. */
+/** The text that Salt prints on Ctrl-C, and the minions that have not answered yet. */
 export function interruptText(tally: Pick<Tally, 'jid' | 'batch' | 'open'>): string {
   const { jid } = tally;
   if (jid === '') return '\nExiting gracefully on Ctrl-c\n';
@@ -60,6 +60,6 @@ export function interruptText(tally: Pick<Tally, 'jid' | 'batch' | 'open'>): str
     const names = open.map(([id, text]) => (text ? `${id} (${text})` : id));
     lines.push(`No result yet from ${listFirst(names, named)}.`);
   }
-  if (tally.batch) lines.push(`The batch goes on without this command. To stop it: salt-run jobs.cancel ${jid}`);
+  if (tally.batch) lines.push(`The batch continues without this command. To stop it: salt-run jobs.cancel ${jid}`);
   return `${lines.join('\n')}\n`;
 }

@@ -1,2 +1,2 @@
-// Salt's sentence for a target that reaches nobody, which scripts look for.
+// Salt's message for a target that matches no minion; scripts search for it.
 export const noMatch = 'No minions matched the target. No command was sent, no jid was assigned.';

@@ -1,4 +1,4 @@
-// --preview-target: who would be reached, and in which state they are.
+// --preview-target: which minions would be reached, and their status.
 import { isatty } from 'node:tty';
 import { newDict } from '../../base/codec/value.ts';
 import type { ClientOpts } from '../../base/config/opts.ts';
@@ -33,7 +33,7 @@ export async function showPreview(
     return exitCodes.ok;
   }
   await display.show(ids, 'nested');
-  // Scripts that read both streams get what Salt prints; people get the counts.
+  // Scripts that read both streams get Salt's output; people get the counts.
   if (explain || flagOption(settings, 'verbose') || isatty(2)) settings.io.err(`${preview.summary}\n`);
   return exitCodes.ok;
 }

@@ -58,7 +58,7 @@ async function run(items: JobItem[], ...argv: string[]) {
   return { code, stdout: io.stdout, stderr: io.stderr, call: calls[0]! };
 }
 
-describe('nothing but silence', () => {
+describe('no answers at all', () => {
   it('is an empty document with --static, with the reason on stderr', async () => {
     const got = await run([job('dead1'), absent('dead1'), end], '--static', '--out=json');
     expect([got.code, got.stdout]).toEqual([1, '{}\n']);
@@ -75,13 +75,13 @@ describe('as answers come', () => {
     expect(json.stdout).toBe('{\n    "web1": true\n}\n');
   });
 
-  it('says failure on stderr and with 1', async () => {
+  it('reports failure on stderr and with 1', async () => {
     const got = await run([job('web1'), answer('web1', '', { retcode: 3 }), end]);
     expect(got.stdout).toBe('web1:\n');
     expect([got.code, got.stderr]).toEqual([1, 'ERROR: Minions returned with non-zero exit code\n']);
   });
 
-  it('prints the job id when asked', async () => {
+  it('prints the job id on request', async () => {
     const verbose = await run([job('web1'), answer('web1', true), end], '-v');
     expect(verbose.stdout).toBe(
       `Executing job with jid ${jid}\n-------------------------------------------\n\nweb1:\n    True\n`,
@@ -134,7 +134,7 @@ describe('as answers come', () => {
     expect([got.code, got.call.job.durableSeconds]).toEqual([0, 86400]);
   });
 
-  it('says when nothing at all came back', async () => {
+  it('reports when nothing at all was returned', async () => {
     const got = await run([end]);
     expect([got.code, got.stderr]).toEqual([2, 'ERROR: No return received\n']);
   });
@@ -143,14 +143,14 @@ describe('as answers come', () => {
 describe('together', () => {
   const items = [job('web1', 'db1', 'dead1'), answer('web1', true), absent('dead1'), answer('db1', false), end];
 
-  it('--static prints one document and names the missing on stderr', async () => {
+  it('--static prints one document and lists the missing on stderr', async () => {
     const got = await run(items, '--static', '--out=json');
     expect(got.stdout).toBe('{\n    "web1": true,\n    "db1": false\n}\n');
     expect(got.stderr).toContain('dead1: Minion did not return. [Not connected] Its connection');
     expect(got.code).toBe(1);
   });
 
-  it('--static shows states as states', async () => {
+  it('--static prints states with the highstate outputter', async () => {
     const ret = {
       'test_|-a_|-a_|-nop': { result: true, changes: {}, comment: 'ok', __run_num__: 0, start_time: 't', duration: 1 },
     };
@@ -196,7 +196,7 @@ describe('together', () => {
 });
 
 describe('in batches', () => {
-  it('prints rounds, job ids and return codes as Salt does', async () => {
+  it('prints steps, job ids and return codes as Salt does', async () => {
     const items: JobItem[] = [
       { type: 'job', jid: '', minions: ['db1', 'web1'], missing: [] },
       { type: 'batch', minions: ['web1', 'db1'] },
@@ -217,7 +217,7 @@ describe('in batches', () => {
     );
   });
 
-  it('names minions that were not reached', async () => {
+  it('lists minions that were not reached', async () => {
     const items: JobItem[] = [job('a', 'b'), absent('a'), absent('b', true, 'silent'), end];
     const got = await run(items, '-b', '50%');
     expect(got.stdout).toContain('Minion a did not respond. No job will be sent.\n');
@@ -225,7 +225,7 @@ describe('in batches', () => {
     expect(got.code).toBe(1);
   });
 
-  it('switches by itself when the master found too many targets', async () => {
+  it('switches automatically when the master found too many targets', async () => {
     const items: JobItem[] = [job('a'), { type: 'batch', minions: ['a'] }, answer('a', true), end];
     const got = await run(items, '--batch-safe-limit=2', '--batch-safe-size=3');
     expect(got.stdout).toMatch(
@@ -255,7 +255,7 @@ describe('--require', () => {
 });
 
 describe('the call', () => {
-  it('carries every option', async () => {
+  it('contains every option', async () => {
     const argv = [
       '-G',
       '-t',
@@ -288,7 +288,7 @@ describe('the call', () => {
     expect((await run([end], '-t0', 'a', 'test.ping')).call.job.timeoutSeconds).toBe(5);
   });
 
-  it('refuses what is incomplete with Salt’s texts and codes', async () => {
+  it('refuses incomplete requests with Salt’s texts and codes', async () => {
     await expect(run([], '-d', 'a', 'sys.doc', 'b', 'c.d')).rejects.toMatchObject({ code: 64 });
     await expect(run([], 'test.ping')).rejects.toMatchObject({ code: 42 });
     await expect(run([], '--deadline=soon', 'a', 'test.ping')).rejects.toMatchObject({ code: 64 });

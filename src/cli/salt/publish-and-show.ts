@@ -1,4 +1,4 @@
-// Runs a job from the command line: sends it, shows what comes back, and says with the exit code how it went.
+// Runs a job from the command line: sends it, prints the results, and reports the outcome with the exit code.
 import type { ClientOpts } from '../../base/config/opts.ts';
 import { exitCodes } from '../../base/util/exit-codes.ts';
 import type { JobItem, LocalClient, LocalPublish } from '../../engine/client/api.ts';
@@ -36,7 +36,7 @@ async function viewFor(mode: Mode, options: ViewOptions, settings: Settings<Clie
   }
 }
 
-/** Ctrl-C leaves the job running and says how to find it again. */
+/** Ctrl-C leaves the job running and prints how to find it again. */
 function onInterrupt(settings: Settings<ClientOpts>, tally: Tally, progress: LiveProgress): () => void {
   const interrupt = (): void => {
     progress.clear();
@@ -65,7 +65,7 @@ function viewOptions(settings: Settings<ClientOpts>, display: Display): ViewOpti
   };
 }
 
-/** Hands every item to the view, with the progress line out of its way. */
+/** Passes every item to the view, after erasing the progress line. */
 class JobDisplay {
   mode: Mode;
   readonly tally = new Tally();
@@ -100,7 +100,7 @@ class JobDisplay {
     await this.#view.end(this.tally);
   }
 
-  /** --batch-safe-limit: the master found too many targets for one go. */
+  /** --batch-safe-limit: the master found too many targets to run all at once. */
   #switchToBatch(): void {
     this.#options.io.out('\nNOTICE: Too many minions targeted, switching to batch execution.\n');
     this.mode = 'batch';
@@ -131,7 +131,7 @@ export async function publishAndShow(
   return code;
 }
 
-/** Summary, the line on stderr that scripts look for, and the exit code. */
+/** Summary, the line on stderr that scripts search for, and the exit code. */
 async function conclude(settings: Settings<ClientOpts>, tally: Tally, mode: Mode): Promise<number> {
   const { io } = settings;
   if (mode === 'docs' && tally.returned.length === 0) {

@@ -1,4 +1,4 @@
-// From the settings of `salt` to the call the master is asked for.
+// Converts the settings of `salt` to the request for the master.
 import { type Dict, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { parseCliYaml } from '../../base/codec/yaml/cli-value.ts';
 import type { ClientOpts } from '../../base/config/opts.ts';
@@ -15,7 +15,7 @@ export interface SaltRequest extends FunctionCall {
   readonly tgtType: string;
 }
 
-/** Salt's code for command lines that optparse accepts and `salt` does not. */
+/** Salt's exit code for command lines that optparse accepts and `salt` does not. */
 const incomplete = 42;
 
 const leave = (settings: Settings<ClientOpts>, text: string): never => {
@@ -23,7 +23,7 @@ const leave = (settings: Settings<ClientOpts>, text: string): never => {
   throw new Exit(incomplete);
 };
 
-/** Target, function and arguments; mistakes end the command with Salt's texts and codes. */
+/** Target, function and arguments; errors end the command with Salt's texts and codes. */
 export async function readRequest(settings: Settings<ClientOpts>): Promise<SaltRequest> {
   const { spec, values, io } = settings;
   const choice = targetKind(values);
@@ -121,7 +121,7 @@ export async function publishCall(settings: Settings<ClientOpts>, request: SaltR
   };
 }
 
-/** Groups are read when the command runs, so that a new one works without a restart of the master. */
+/** Node groups are read when the command runs, so that a new one works without a restart of the master. */
 export function nodegroupsFor(settings: Settings<ClientOpts>, { tgt, tgtType }: SaltRequest): Dict | undefined {
   const uses = tgtType === 'nodegroup' || (tgtType === 'compound' && String(tgt).includes('N@'));
   const groups = uses ? settings.opts.get('nodegroups') : undefined;

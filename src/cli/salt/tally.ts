@@ -1,4 +1,4 @@
-// What became of every minion of a job, as the command saw it.
+// The outcome of every minion of a job, as seen by the command.
 import type { JobItem } from '../../engine/client/api.ts';
 import { notThere } from '../suggest.ts';
 
@@ -15,13 +15,13 @@ export class Tally {
   readonly notConnected: string[] = [];
   readonly silent: string[] = [];
   readonly queued: string[] = [];
-  /** Ended by --deadline, whether the minion said so or not. */
+  /** Ended by --deadline, whether the minion reported it or not. */
   readonly late: string[] = [];
   worst = 0;
   batch = false;
-  /** What a minion says about a function it does not know. */
+  /** The answer of a minion for an unknown function. */
   unknown = '';
-  /** Without an answer so far, with the last words of those that work. */
+  /** Minions without an answer so far, with the last output of running ones. */
   readonly #open = new Map<string, string>();
 
   add(item: JobItem): void {
@@ -60,7 +60,7 @@ export class Tally {
     }
   }
 
-  /** Minions whose answer is not there yet, and their last words. */
+  /** Minions whose answer is still missing, and their last output. */
   open(): [string, string][] {
     return [...this.#open];
   }
@@ -69,12 +69,12 @@ export class Tally {
     return this.silent.length + this.notConnected.length;
   }
 
-  /** Nothing at all came back about any minion. */
+  /** Whether nothing was returned about any minion. */
   get empty(): boolean {
     return this.returned.length + this.missing + this.queued.length === 0;
   }
 
-  /** False when some minion failed or stayed silent; `require` lowers the bar to a share or number of successes. */
+  /** False when some minion failed or did not answer; `require` accepts a share or number of successes. */
   satisfied(require: string): boolean {
     if (require === '') return this.failed.length === 0 && this.missing === 0;
     const good = this.returned.length - this.failed.length;

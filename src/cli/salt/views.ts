@@ -1,4 +1,4 @@
-// How the items of a job are shown: as they come, all together, by equal answers, or in batches.
+// How the items of a job are printed: as they arrive, all together, by equal answers, or in batches.
 
 import { pyRepr } from '../../base/codec/python/repr.ts';
 import { dictOf, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
@@ -16,11 +16,11 @@ export interface ViewOptions {
   /** List minions without an answer. */
   readonly showMissing: boolean;
   readonly explain: boolean;
-  /** The outputter is for machines, so reasons go in as data. */
+  /** The outputter is machine-readable, so reasons are added as data. */
   readonly structured: boolean;
 }
 
-/** One way to show a job. `item` is called for every item, `end` once. */
+/** One way to print a job. `item` is called for every item, `end` once. */
 export interface JobView {
   item(item: JobItem, tally: Tally): Promise<void> | void;
   end(tally: Tally): Promise<void> | void;
@@ -39,7 +39,7 @@ function header(options: ViewOptions, jid: string): void {
   } else if (options.showJid) options.io.out(`jid: ${jid}\n`);
 }
 
-/** A reason as lines of text, or as data beside the answer. */
+/** A reason as lines of text, or as data next to the answer. */
 function missingAnswer(item: MissingItem, tally: Tally, options: ViewOptions): Value {
   const asData = options.explain && options.structured;
   const text = missingText(item, tally.jid, options.explain && !asData);
@@ -56,7 +56,7 @@ function queuedAnswer(item: QueuedItem, options: ViewOptions): Value {
   return withReasons([[item.id, untilText(item)]], asData ? new Map([[item.id, queuedData(item)]]) : new Map());
 }
 
-/** The default: every answer the moment it arrives. */
+/** The default: every answer as soon as it arrives. */
 export function streamView(options: ViewOptions): JobView {
   const { display } = options;
   return {
@@ -72,7 +72,7 @@ export function streamView(options: ViewOptions): JobView {
   };
 }
 
-/** --static: one document with all answers; minions without one are named on stderr. */
+/** --static: one document with all answers; minions without one are listed on stderr. */
 export function staticView(options: ViewOptions): JobView {
   const answers: [string, Value][] = [];
   const reasons = new Map<string, PlainDict>();
@@ -96,10 +96,10 @@ export function staticView(options: ViewOptions): JobView {
   };
 }
 
-/** Reasons of minions that a batch never reached. */
+/** Reasons of minions to which a batch was never sent. */
 const notSent = new Set(['failhard', 'cancelled']);
 
-/** -b: which minions run now, then each answer with its job id and return code. */
+/** -b: which minions run now, then each answer with its jid and return code. */
 export function batchView(options: ViewOptions): JobView {
   const { display, io } = options;
   const notice = (item: MissingItem): string => {
@@ -125,7 +125,7 @@ export function batchView(options: ViewOptions): JobView {
   };
 }
 
-/** sys.doc: the documentation of each function once, whichever minion gave it. */
+/** sys.doc: the documentation of each function once, from any minion. */
 export function docsView(options: ViewOptions, outputterGiven: boolean): JobView & { readonly count: number } {
   const docs = new Map<string, Value>();
   const view = {

@@ -1,4 +1,4 @@
-// Reads the comment above an exported function: its documentation, examples and what it says about parameters.
+// Reads the comment above an exported function: its documentation, examples and descriptions of parameters.
 
 export interface CommentDoc {
   readonly doc: string;
@@ -6,7 +6,7 @@ export interface CommentDoc {
   readonly params: Map<string, string>;
 }
 
-/** The documentation of one exported name in a source text; empty when there is no comment right above it. */
+/** The documentation of one exported name in a source text; empty when there is no comment directly above it. */
 export function readComment(source: string, name: string): CommentDoc {
   const escaped = name.replace(/\$/g, '\\$');
   const declared = new RegExp(

@@ -1,10 +1,10 @@
-// Puts a function's documentation into the shape of a Python docstring, which is what `sys.doc` and error texts show.
+// Formats a function's documentation as a Python docstring, which `sys.doc` and error messages print.
 import type { ExtensionFunction } from '../sdk/index.ts';
 import type { FunctionKind } from './kinds.ts';
 
 type Documented = Pick<ExtensionFunction, 'doc' | 'examples' | 'params'>;
 
-/** Text, parameters and examples, indented by four as Salt's own; '' when there is nothing to say. */
+/** Text, parameters and examples, indented by four as Salt's own; '' when there is none. */
 export function docstring(documented: Documented, kind: FunctionKind = 'modules'): string {
   const blocks: string[] = [];
   if (documented.doc.trim()) blocks.push(indent(documented.doc.trim(), 4));

@@ -1,4 +1,4 @@
-// The kinds of extensions a loader knows, where users keep their own, and the shape of the table of built-ins.
+// The kinds of extensions, the folders of users' extensions, and the type of the table of built-ins.
 import type {
   Beacon,
   Grain,
@@ -14,7 +14,7 @@ import type {
   Wheel,
 } from '../sdk/index.ts';
 
-/** What a loaded extension of each kind looks like. */
+/** The type of a loaded extension of each kind. */
 export interface ExtensionKinds {
   modules: Module;
   states: StateModule;
@@ -35,7 +35,7 @@ export type FunctionKind = 'modules' | 'states' | 'runners' | 'wheel';
 
 export interface BuiltinEntry {
   readonly load: () => Promise<{ readonly default: unknown }>;
-  /** The name its functions are called by when it differs from the file's. */
+  /** The name its functions are called by when it differs from that of the file. */
   readonly virtualName?: string;
 }
 /** kind → file name → lazy import. */
@@ -44,11 +44,11 @@ export type BuiltinTable = Readonly<Record<string, Readonly<Record<string, Built
 interface UserPlaces {
   /** Folder below `extension_modules`. */
   readonly folder: string;
-  /** Option that lists folders holding files of this kind directly. */
+  /** Option that lists folders that contain files of this kind directly. */
   readonly option: string;
 }
 
-/** Where users' own extensions are, by Salt's names (`output` and `outputter_dirs` are not a mistake of ours). */
+/** The folders of users' extensions, by Salt's names (`output` and `outputter_dirs` are intended). */
 export const userPlaces: Readonly<Record<Kind, UserPlaces>> = {
   modules: { folder: 'modules', option: 'module_dirs' },
   states: { folder: 'states', option: 'states_dirs' },

@@ -104,7 +104,7 @@ describe('built-in extensions', () => {
     expect(await l.find('modules', 'aptpkg.version')).toBeUndefined();
   });
 
-  it('reaches functions under their aliases and under their names', async () => {
+  it('finds functions by their aliases and by their names', async () => {
     const { loader: l } = loader();
     expect((await l.find('modules', 'test.list'))?.name).toBe('list_');
     expect((await l.find('modules', 'test.list_'))?.name).toBe('list_');
@@ -112,7 +112,7 @@ describe('built-in extensions', () => {
     expect(await l.find('modules', 'test')).toBeUndefined();
   });
 
-  it('says why something is missing, with the nearest name', async () => {
+  it('gives the reason why a function is missing, with the most similar name', async () => {
     const { loader: l, problems } = loader();
     expect(await l.missingText('modules', 'no.such_function')).toBe("'no.such_function' is not available.");
     expect(await l.missingText('modules', 'test.pnig')).toBe("'test.pnig' is not available.");
@@ -127,7 +127,7 @@ describe('built-in extensions', () => {
     expect([...l.failures('modules').keys()].sort()).toEqual(['broken', 'winonly']);
   });
 
-  it('looks again at what was missing when told so, and not before', async () => {
+  it('retries what was missing when requested, and not before', async () => {
     let there = false;
     const tool = defineModule({
       name: 'tool',
@@ -157,7 +157,7 @@ describe('built-in extensions', () => {
     expect([...l.failures('modules')]).toEqual([]);
   });
 
-  it('leaves out what the configuration switches off', async () => {
+  it('skips what the configuration disables', async () => {
     const make = (opts: Record<string, string[]>) =>
       new Loader({
         opts: () => opts,
@@ -173,7 +173,7 @@ describe('built-in extensions', () => {
     expect(await make({ whitelist_modules: ['test'] }).find('modules', 'test.ping')).toBeDefined();
   });
 
-  it('feeds sys.* through the registry', async () => {
+  it('provides the registry for sys.*', async () => {
     const { loader: l } = loader();
     const registry = createRegistry(l);
     expect(await registry.functionNames('modules')).toEqual(['pkg.version', 'test.list', 'test.list_', 'test.ping']);
@@ -236,7 +236,7 @@ export const number = 5;
     expect(await l.find('modules', 'hello.number')).toBeUndefined();
   });
 
-  it('lets a user file replace a built-in and answer to a virtual name', async () => {
+  it('lets a user file replace a built-in and have a virtual name', async () => {
     const folder = userFolder({
       'test.js': 'export function ping() { return "mine"; }',
       'brewpkg.mjs': 'export const __virtualname__ = "pkg"; export function version() { return "brew"; }',
@@ -250,7 +250,7 @@ export const number = 5;
     expect(await l.isUserCode('modules', 'pkg')).toBe(true);
   });
 
-  it('refuses a file that says another name than its own', async () => {
+  it('refuses a file that declares another name than its own', async () => {
     const declared = (name: string) =>
       `export default { kind: 'modules', name: '${name}', doc: '', functions: { x: { run() {} } } };`;
     const folder = userFolder({ 'hello.mjs': declared('helo'), 'right.mjs': declared('right') });
@@ -262,7 +262,7 @@ export const number = 5;
     expect(await l.find('modules', 'right.x')).toBeDefined();
   });
 
-  it('takes grains and outputters as plain functions too', async () => {
+  it('accepts grains and outputters as plain functions too', async () => {
     const folder = userFolder({
       'site.mjs':
         'export function where() { return { site: "b" + this.opts.n }; } export function more(g) { return { seen: g.os }; }',
@@ -282,7 +282,7 @@ export const number = 5;
     expect(await make.get('outputters', 'site')).toBeUndefined();
   });
 
-  it('disables a broken file with its reason and leaves its neighbours alone', async () => {
+  it('disables a broken file with its reason and keeps the other files', async () => {
     const folder = userFolder({
       'bad.mjs': 'export function x( {',
       'wrong.mjs': 'export default { kind: "grains", name: "wrong", collect() {} };',
@@ -297,7 +297,7 @@ export const number = 5;
     expect(problems).toHaveLength(2);
   });
 
-  it('knows user names without importing when told so', async () => {
+  it('lists user files without importing them when requested', async () => {
     const folder = userFolder({ 'test.mjs': 'throw new Error("imported in a daemon");' });
     const { loader: l, problems } = loader([folder], 'names');
     expect(await l.isUserCode('modules', 'test')).toBe(true);
@@ -316,13 +316,13 @@ describe('providers', () => {
       builtin: table,
     });
 
-  it('puts another module behind a name, whatever the system is', async () => {
+  it('uses the configured module for a name on every system', async () => {
     const found = await withProviders({ pkg: 'yumpkg' }).find('modules', 'pkg.version');
     expect(found?.module.extension.name).toBe('yumpkg');
     expect((await withProviders({}).find('modules', 'pkg.version'))?.module.extension.name).toBe('aptpkg');
   });
 
-  it.each(['nothing', 'constructor'])('goes on without one that does not exist: %s', async (name) => {
+  it.each(['nothing', 'constructor'])('ignores a configured module that does not exist: %s', async (name) => {
     expect((await withProviders({ pkg: name }).find('modules', 'pkg.version'))?.module.extension.name).toBe('aptpkg');
   });
 });

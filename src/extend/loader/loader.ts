@@ -1,4 +1,4 @@
-// Finds extensions by name, imports them on first use, and keeps broken or unsuitable ones out with their reason.
+// Finds extensions by name, imports them on first use, and excludes broken or unsuitable ones with their reason.
 import { type Dict, dictGet, isDict, type Value } from '../../base/codec/value.ts';
 import { messageOf } from '../../base/errors/index.ts';
 import { nearest } from '../../base/util/nearest.ts';
@@ -14,15 +14,17 @@ export interface LoaderOptions {
   readonly opts: () => Readonly<Record<string, Value>>;
   readonly grains: () => Dict;
   readonly log: ExtensionLog;
-  /** `import` in job processes and commands; `names` in daemons, which never run user code but must know it exists. */
+  /**
+   * `import` in job processes and commands; `names` in daemons, which never run user code but must know that it exists.
+   */
   readonly userCode: 'import' | 'names';
-  /** What `halite/sdk` means to user files. */
+  /** What `halite/sdk` resolves to in user files. */
   readonly sdkUrl?: string;
   readonly builtin?: BuiltinTable;
 }
 
 export interface Loaded<K extends Kind> {
-  /** The name it is called by: its virtual name, or its file's. */
+  /** The name it is called by: its virtual name, or that of its file. */
   readonly name: string;
   /** `built-in`, or the path of the user's file. */
   readonly origin: string;
@@ -32,13 +34,13 @@ export interface Loaded<K extends Kind> {
 export interface FoundFunction<K extends FunctionKind> {
   /** As called: `test.ping`. */
   readonly fullName: string;
-  /** The name in the module, which Python-like messages show. */
+  /** The name in the module, which messages in Python's style print. */
   readonly name: string;
   readonly module: Loaded<K>;
   readonly fn: ExtensionKinds[K]['functions'][string];
 }
 
-/** One way to get an extension that answers to a name. */
+/** One possible implementation of an extension name. */
 interface Candidate {
   readonly origin: string;
   load(): Promise<unknown>;
@@ -57,12 +59,12 @@ export class Loader {
     this.#table = options.builtin ?? builtin;
   }
 
-  /** A loader that has looked at nothing yet: what fits this system is found out again. */
+  /** A new loader without cached results: which extensions fit this system is determined again. */
   fresh(changes: Partial<LoaderOptions> = {}): Loader {
     return new Loader({ ...this.#options, ...changes });
   }
 
-  /** The extension that answers to a name; undefined when there is none that works here (see `reason`). */
+  /** The extension with a name; undefined when none works here (see `reason`). */
   async get<K extends Kind>(kind: K, name: string): Promise<Loaded<K> | undefined> {
     const key = `${kind} ${name}`;
     let loading = this.#loaded.get(key);
@@ -73,7 +75,7 @@ export class Loader {
     return (await loading) as Loaded<K> | undefined;
   }
 
-  /** Every extension of a kind that works here, by name. Imports them all. */
+  /** All extensions of a kind that work here, by name. Imports them all. */
   async all<K extends Kind>(kind: K): Promise<Loaded<K>[]> {
     const found: Loaded<K>[] = [];
     for (const name of await this.names(kind)) {
@@ -90,7 +92,7 @@ export class Loader {
     return [...names].sort();
   }
 
-  /** A function by its full name (`test.ping`), through aliases. */
+  /** A function by its full name (`test.ping`), also by an alias. */
   async find<K extends FunctionKind>(kind: K, fullName: string): Promise<FoundFunction<K> | undefined> {
     const dot = fullName.indexOf('.');
     if (dot <= 0) return undefined;
@@ -104,25 +106,25 @@ export class Loader {
     return { fullName, name, module, fn: functions[name]! as ExtensionKinds[K]['functions'][string] };
   }
 
-  /** What was kept out is looked at again when it is asked for: a program may have been installed meanwhile. */
+  /** Excluded extensions are checked again when they are requested: a program may have been installed meanwhile. */
   retryMissing(): void {
     for (const key of this.#reasons.keys()) this.#loaded.delete(key);
     this.#reasons.clear();
   }
 
-  /** Why an extension of that name is not there: broken file, or not for this system. */
+  /** Why an extension of that name is not available: broken file, or not for this system. */
   reason(kind: Kind, name: string): string | undefined {
     return this.#reasons.get(`${kind} ${name}`);
   }
 
-  /** Name and reason of everything of a kind that was tried and kept out. */
+  /** Name and reason of all excluded extensions of a kind. */
   failures(kind: Kind): Map<string, string> {
     const found = new Map<string, string>();
     for (const [key, why] of this.#reasons) if (key.startsWith(`${kind} `)) found.set(key.slice(kind.length + 1), why);
     return found;
   }
 
-  /** What to tell somebody who asked for a function that is not there, in Salt's words: scripts compare them. */
+  /** The message for a function that is not available, in Salt's words: scripts compare them. */
   async missingText(kind: FunctionKind, fullName: string): Promise<string> {
     const moduleName = fullName.split('.', 1)[0]!;
     const why = (await this.get(kind, moduleName)) ? undefined : this.reason(kind, moduleName);
@@ -130,13 +132,13 @@ export class Loader {
     return `'${fullName}' is not available.`;
   }
 
-  /** The name most like one that is not there; what commands suggest on stderr. */
+  /** The most similar name for one that does not exist; commands suggest it on stderr. */
   async nearestName(kind: FunctionKind, fullName: string): Promise<string | undefined> {
     const module = await this.get(kind, fullName.split('.', 1)[0]!);
     return nearest(fullName, await this.#suggestionsFor(kind, fullName, module));
   }
 
-  /** True when a user's file answers to that name; works without importing it. */
+  /** True when a user's file has that name; works without importing it. */
   async isUserCode(kind: Kind, name: string): Promise<boolean> {
     return (await this.#userByName(kind)).has(name);
   }
@@ -176,7 +178,7 @@ export class Loader {
     return Array.isArray(only) && only.length > 0 && !only.includes(name);
   }
 
-  /** The module that the option `providers` puts behind a name; it is not asked whether it fits this system. */
+  /** The module that the option `providers` assigns to a name; it is not checked whether it fits this system. */
   async #provider(name: string): Promise<Pick<Loaded<Kind>, 'origin' | 'extension'> | undefined> {
     const { providers } = this.#options.opts();
     const wanted = providers !== undefined && isDict(providers) ? dictGet(providers, name) : undefined;
@@ -203,7 +205,7 @@ export class Loader {
     return found;
   }
 
-  /** The extension, or why it cannot be used. Never throws: a broken file disables itself, not its neighbours. */
+  /** The extension, or why it cannot be used. Never throws: a broken file disables only itself. */
   async #tryCandidate(kind: Kind, candidate: Candidate): Promise<ExtensionKinds[Kind] | string> {
     try {
       const extension = await candidate.load();
@@ -251,7 +253,7 @@ export class Loader {
     return names;
   }
 
-  /** Users' files under the names they answer to; only importing tells a virtual name. */
+  /** Users' files by the names they provide; a virtual name is known only after the import. */
   async #readUserNames(kind: Kind): Promise<Map<string, UserFile>> {
     const names = new Map<string, UserFile>();
     for (const file of await this.#files(kind)) {
@@ -267,7 +269,7 @@ export class Loader {
   }
 }
 
-/** Full names of a module's functions, aliases included, sorted. */
+/** Full names of a module's functions, including aliases, sorted. */
 export function callableNames(module: Loaded<FunctionKind>): string[] {
   const aliases = 'aliases' in module.extension ? Object.keys(module.extension.aliases ?? {}) : [];
   const names = new Set([...Object.keys(module.extension.functions), ...aliases]);

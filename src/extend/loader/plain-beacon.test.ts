@@ -8,7 +8,7 @@ const ctx = { name: 'mine', id: 'm1' } as unknown as BeaconContext;
 const settings = newDict([['folder', '/x']]);
 
 describe('a plain beacon', () => {
-  it('gets its settings as a list of maps, and its answers are understood', async () => {
+  it('gets its settings as a list of maps, and its results are read', async () => {
     const closed: unknown[] = [];
     const beacon = plainBeacon(
       'count',
@@ -34,9 +34,9 @@ describe('a plain beacon', () => {
     expect(closed).toEqual([config]);
   });
 
-  it('needs a function beacon, which must give a list', async () => {
+  it('needs a function beacon, which must return a list', async () => {
     expect(plainBeacon('x', { validate: () => [true, ''] }, '')).toBeUndefined();
     const session = await plainBeacon('x', { beacon: () => 'text' }, '')?.open(settings, ctx);
-    await expect(session?.read()).rejects.toThrow('no list');
+    await expect(session?.read()).rejects.toThrow('did not return a list');
   });
 });

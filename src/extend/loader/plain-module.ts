@@ -1,4 +1,4 @@
-// Turns a user's file of plain exported functions into the same object that a `define…` call makes.
+// Converts a user's file of plain exported functions to the same object that a `define…` call creates.
 import type { Value } from '../../base/codec/value.ts';
 import { type Availability, type ExtensionFunction, withReads } from '../sdk/index.ts';
 import { readComment, readFileComment } from './comments.ts';
@@ -8,7 +8,7 @@ import { readParams } from './signature.ts';
 type Exports = Readonly<Record<string, unknown>>;
 type PlainFunction = (this: unknown, ...args: unknown[]) => unknown;
 
-/** Words JavaScript forbids as names: `delete_` is reachable as `delete`. */
+/** Words that JavaScript forbids as names: `delete_` is callable as `delete`. */
 const reserved = new Set(
   'delete new import export default switch case function return var let const class typeof void'.split(' '),
 );

@@ -1,4 +1,4 @@
-// Users' grains and outputters written as plain exported functions, in the shape the define… helpers give.
+// Users' grains and outputters written as plain exported functions, converted to the form of the define… helpers.
 import { type Dict, dictEntries, isDict, newDict, type Value } from '../../base/codec/value.ts';
 import type { Grain, Outputter } from '../sdk/index.ts';
 
@@ -11,7 +11,7 @@ function functionsOf(exports: Exports): PlainFunction[] {
     .map(([, value]) => value as PlainFunction);
 }
 
-/** Every exported function gives some grains; they get the context as `this` and what is known so far. */
+/** Every exported function returns some grains; it gets the context as `this` and the grains so far. */
 export function plainGrain(name: string, exports: Exports): Grain | undefined {
   const functions = functionsOf(exports);
   if (functions.length === 0) return undefined;
@@ -19,7 +19,7 @@ export function plainGrain(name: string, exports: Exports): Grain | undefined {
     kind: 'grains',
     name,
     doc: '',
-    // After the built-in ones, whose grains they may want to see or replace.
+    // After the built-in ones, whose grains they may read or replace.
     priority: 1000,
     async collect(ctx, soFar) {
       const found = newDict();

@@ -1,4 +1,4 @@
-// Users' returners written as plain exported functions with Salt's names, in the shape `defineReturner` gives.
+// Users' returners written as plain exported functions with Salt's names, converted to the form of `defineReturner`.
 import { dictGet, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import type { Availability, JobCache, Returner, ReturnerContext, ReturnerSession } from '../sdk/index.ts';
 import { readFileComment } from './comments.ts';
@@ -7,7 +7,7 @@ type Exports = Readonly<Record<string, unknown>>;
 type PlainFunction = (this: unknown, ...args: unknown[]) => unknown;
 
 /**
- * A file that exports `returner(ret)` and, where it keeps jobs or events, Salt's `save_load`, `get_load`, `get_jid`,
+ * A file that exports `returner(ret)` and, if it stores jobs or events, Salt's `save_load`, `get_load`, `get_jid`,
  * `get_fun`, `get_jids`, `get_minions`, `clean_old_jobs` and `event_return`. Each is called with the context as `this`.
  */
 export function plainReturner(name: string, exports: Exports, source: string): Returner | undefined {

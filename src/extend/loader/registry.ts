@@ -1,4 +1,4 @@
-// The view of loaded extensions that `sys.*` shows to operators.
+// The loaded extensions as `sys.*` shows them to operators.
 import type { FunctionInfo, Registry } from '../sdk/index.ts';
 import { docstring } from './docstring.ts';
 import { hasFunctions, isKind } from './kinds.ts';

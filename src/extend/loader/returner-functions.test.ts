@@ -32,7 +32,7 @@ const loader = new Loader({
 describe('the functions of returners', () => {
   const registry = createRegistry(loader);
 
-  it('are those that it has', async () => {
+  it('are those that it provides', async () => {
     expect(await registry.moduleNames('returners')).toEqual(['full', 'small']);
     const names = await registry.functionNames('returners');
     expect(names.filter((name) => name.startsWith('small.'))).toEqual(['small.returner']);

@@ -1,4 +1,4 @@
-// The functions of a returner by Salt's names, for `sys.*`: what it offers as objects here is a set of functions there.
+// The functions of a returner by Salt's names, for `sys.*`: its object methods are shown as functions.
 import { type FunctionInfo, type Params, p, type ReturnerKeeps } from '../sdk/index.ts';
 import type { Loaded } from './loader.ts';
 
@@ -10,15 +10,15 @@ interface Described {
 
 const jid = p.any({ doc: 'the job id' });
 const described: Readonly<Record<string, Described>> = {
-  returner: { doc: 'Keeps the result of a job.', params: { ret: p.any({ doc: 'the return of a minion' }) } },
-  event_return: { doc: 'Keeps events of the master.', params: { events: p.any() }, needs: 'events' },
+  returner: { doc: 'Stores the result of a job.', params: { ret: p.any({ doc: 'the return of a minion' }) } },
+  event_return: { doc: 'Stores events of the master.', params: { events: p.any() }, needs: 'events' },
   get_fun: { doc: 'The last result of a function, by minion.', params: { fun: p.any() }, needs: 'jobs' },
   get_jid: { doc: 'The results of a job, by minion.', params: { jid }, needs: 'jobs' },
   get_jids: { doc: 'All jobs, by their ids.', params: {}, needs: 'jobs' },
   get_load: { doc: 'A job as it was published.', params: { jid }, needs: 'jobs' },
   get_minions: { doc: 'The minions that have results here.', params: {}, needs: 'jobs' },
   save_load: {
-    doc: 'Keeps a job before it is published.',
+    doc: 'Stores a job before it is published.',
     params: { jid, load: p.any(), minions: p.any({ default: null }) },
     needs: 'jobs',
   },
@@ -42,7 +42,7 @@ export function returnerFunction(returner: Loaded<'returners'>, fullName: string
   return { name: fullName, doc: `\n    ${doc}\n    `, params: item.params };
 }
 
-/** The options are what people look for in the documentation of a returner. */
+/** The options are the part of a returner's documentation that people look for. */
 function optionsText({ extension, name }: Loaded<'returners'>): string {
   const prefix = extension.optionPrefix ?? name;
   const lines = Object.entries(extension.options).map(([option, param]) => {

@@ -1,7 +1,7 @@
-// Where `halite/sdk` is for users' extension files, which lie outside any package.
+// The location of `halite/sdk` for users' extension files, which are outside any package.
 import { bundleFile } from '../../base/util/bundle-file.ts';
 
-/** The address of the built SDK; undefined while nothing is built (tests of the sources). */
+/** The URL of the built SDK; undefined while nothing is built (tests of the sources). */
 export function sdkUrl(): string | undefined {
   try {
     return bundleFile('sdk').href;

@@ -1,4 +1,5 @@
-// Reads parameters and defaults from the source text of a plain function, so that it can be called and documented like a declared one.
+// Reads parameters and defaults from the source text of a plain function, so that it can be called and documented like
+// a declared one.
 import { newDict, type Value } from '../../base/codec/value.ts';
 import type { Param } from '../sdk/index.ts';
 
@@ -32,7 +33,7 @@ interface Part {
 function readPart(text: string, last: boolean, index: number): Part {
   if (text.startsWith('...')) return { name: text.slice(3).trim(), kind: 'rest', fallback: undefined };
   const [head = '', fallback] = splitDefault(text);
-  // A pattern has no name of its own; what it takes apart are the keyword arguments.
+  // A destructuring pattern has no name of its own; it receives the keyword arguments.
   if (head.startsWith('{')) return { name: 'kwargs', kind: 'kwargs', fallback: undefined };
   if (head.startsWith('[')) return { name: `arg${index + 1}`, kind: 'any', fallback };
   if (last && head === 'kwargs') return { name: head, kind: 'kwargs', fallback: undefined };
@@ -65,7 +66,7 @@ function parameterText(source: string): string {
   return '';
 }
 
-/** Splits at commas outside brackets, strings and comments; comments are left out. */
+/** Splits at commas outside brackets, strings and comments; comments are dropped. */
 function splitTopLevel(text: string): string[] {
   const parts: string[] = [];
   let part = '';
@@ -104,7 +105,7 @@ function endOf(text: string, mark: string, from: number): number {
   return found < 0 ? text.length : found + mark.length;
 }
 
-/** The value of a simple literal; undefined when only running the code can tell. */
+/** The value of a simple literal; undefined when only running the code could determine it. */
 function readLiteral(text: string): Value | undefined {
   if (/^(?:true|false|null|-?\d+(?:\.\d+)?)$/.test(text)) return JSON.parse(text) as Value;
   const quoted = /^(['"`])([^\\'"`$]*)\1$/.exec(text);

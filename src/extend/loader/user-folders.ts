@@ -5,14 +5,16 @@ import type { Value } from '../../base/codec/value.ts';
 import { type Kind, userPlaces } from './kinds.ts';
 
 export interface UserFile {
-  /** File name without its ending: the module's name unless it says otherwise. */
+  /** File name without its extension: the module's name unless it declares another one. */
   readonly name: string;
   readonly path: string;
 }
 
 type Opts = Readonly<Record<string, Value>>;
 
-/** The folders of one kind, first one first: explicit folders win over synced files, as in Salt. */
+/**
+ * The folders of one kind, highest precedence first: explicit folders take precedence over synced files, as in Salt.
+ */
 export function userFolders(opts: Opts, kind: Kind): string[] {
   const { folder, option } = userPlaces[kind];
   const folders: string[] = [];
@@ -23,7 +25,7 @@ export function userFolders(opts: Opts, kind: Kind): string[] {
   return folders;
 }
 
-/** The files of one kind; a name found twice counts once, where it was found first. */
+/** The files of one kind; of a name found twice, the first one counts. */
 export async function findUserFiles(folders: readonly string[]): Promise<UserFile[]> {
   const found = new Map<string, UserFile>();
   for (const folder of folders) {
@@ -39,7 +41,7 @@ async function namesIn(folder: string): Promise<string[]> {
   try {
     return await readdir(folder);
   } catch {
-    // A folder that does not exist is the normal case.
+    // It is normal that a folder does not exist.
     return [];
   }
 }

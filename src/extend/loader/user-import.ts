@@ -1,4 +1,4 @@
-// Imports one user extension file, whichever of the two styles it is written in.
+// Imports one user extension file in either of the two styles.
 import { readFile, stat } from 'node:fs/promises';
 import { register } from 'node:module';
 import { basename } from 'node:path';
@@ -13,7 +13,7 @@ import { plainGrain, plainOutputter } from './plain-others.ts';
 import { plainReturner } from './plain-returner.ts';
 import type { UserFile } from './user-folders.ts';
 
-/** The extension object of a user file. Throws extension.broken with a reason worth reading. */
+/** The extension object of a user file. Throws extension.broken with a helpful reason. */
 export async function importUserFile(kind: Kind, file: UserFile, sdkUrl: string | undefined): Promise<unknown> {
   try {
     const text = await readFile(file.path, 'utf8');
@@ -21,7 +21,7 @@ export async function importUserFile(kind: Kind, file: UserFile, sdkUrl: string 
     const source = typed ? await stripTypes(text) : text;
     if (sdkUrl && source.includes('halite/sdk')) provideSdk(sdkUrl);
     const { mtimeMs } = await stat(file.path);
-    // The query makes an edited file a new module; real reloading is done by new job processes.
+    // The query makes an edited file a new module; new job processes do the actual reloading.
     const exports = await importUrl(
       typed ? codeUrl(source, file.path) : `${pathToFileURL(file.path).href}?v=${mtimeMs}`,
     );
@@ -35,7 +35,7 @@ export async function importUserFile(kind: Kind, file: UserFile, sdkUrl: string 
   throw new HaliteError('extension.broken', `${file.path}: has no default export made by a define… function`);
 }
 
-/** Extensions are found by the names of their files; one that says another name would never answer to it. */
+/** Extensions are found by the names of their files; one that declares another name would never be found by it. */
 function withNameOf(file: UserFile, declared: object): object {
   const { name } = declared as { readonly name?: unknown };
   if (typeof name !== 'string' || name === file.name) return declared;
@@ -45,7 +45,7 @@ function withNameOf(file: UserFile, declared: object): object {
   );
 }
 
-/** Files without a default export: exported functions, as Salt's own extensions are written. */
+/** Files without a default export: exported functions, as in Salt's own extensions. */
 function readPlain(kind: Kind, name: string, exports: Record<string, unknown>, source: string): unknown {
   if (hasFunctions(kind)) return plainModule(kind, name, exports, source);
   if (kind === 'grains') return plainGrain(name, exports);
@@ -54,7 +54,7 @@ function readPlain(kind: Kind, name: string, exports: Record<string, unknown>, s
   return kind === 'outputters' ? plainOutputter(name, exports) : undefined;
 }
 
-/** TypeScript has no file of its own once its types are out; messages still name the one it came from. */
+/** The converted TypeScript is not a file; messages still name the original file. */
 function codeUrl(code: string, path: string): string {
   const named = `${code}\n//# sourceURL=${pathToFileURL(path).href}`;
   return `data:text/javascript;charset=utf-8,${encodeURIComponent(named)}`;
@@ -67,13 +67,13 @@ function firstLine(text: string): string {
 let provided = false;
 
 /**
- * Lets user files import `halite/sdk` although they lie outside any package.
- * The hook costs a thread, so it starts only when a file asks for it, which happens in job processes alone.
+ * Lets user files import `halite/sdk` although they are outside any package.
+ * The hook needs a thread, so it starts only when a file needs it, which happens only in job processes.
  */
 function provideSdk(sdkUrl: string): void {
   if (provided) return;
   provided = true;
-  // Its parts (`halite/sdk/fs`) are files in the folder beside it.
+  // Its parts (`halite/sdk/fs`) are files in the folder next to it.
   const hook = `let url;
     export async function initialize(data) { url = data.url; }
     export async function resolve(specifier, context, next) {

@@ -1,4 +1,4 @@
-// Checks that what an extension file exports is what its kind needs, before anybody calls it.
+// Checks that an extension file exports what its kind needs, before it is called.
 import type { ExtensionKinds, Kind } from './kinds.ts';
 
 const mainFunction: Partial<Record<Kind, string>> = {
@@ -12,11 +12,11 @@ const mainFunction: Partial<Record<Kind, string>> = {
   sdb: 'get',
 };
 
-/** undefined when fine, else what is wrong. */
+/** undefined when valid, else the problem. */
 export function problemWith(kind: Kind, candidate: unknown): string | undefined {
   if (candidate === null || typeof candidate !== 'object') return 'the default export is not an extension';
   const object = candidate as Record<string, unknown>;
-  if (object['kind'] !== kind) return `it defines "${String(object['kind'])}" but lies among ${kind}`;
+  if (object['kind'] !== kind) return `it defines "${String(object['kind'])}" but is in the folder of ${kind}`;
   if (typeof object['name'] !== 'string' || !object['name']) return 'it has no name';
   const main = mainFunction[kind];
   if (main) return typeof object[main] === 'function' ? undefined : `${main} is not a function`;

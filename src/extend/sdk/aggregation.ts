@@ -1,10 +1,10 @@
-// Merging of data in which parts are marked as "to be joined, not replaced" (`!aggregate` of the yamlex renderer).
+// Merges data in which parts are marked as "to be joined, not replaced" (`!aggregate` of the yamlex renderer).
 import { type Dict, dictEntries, dictOf, isDict, type Value } from '../../base/codec/value.ts';
 import { pyDictGet, pyEquals } from '../../base/util/py-equals.ts';
 
 const marked = new WeakSet<object>();
 
-/** Marks a list or map: merged with another marked one of its kind, both are joined. */
+/** Marks a list or map: when merged with another marked one of the same kind, both are joined. */
 export function markAggregate<T extends Dict | Value[]>(value: T): T {
   marked.add(value);
   return value;
@@ -18,7 +18,7 @@ function copyOf(value: Value): Value {
   return isMarked(value) ? markAggregate(copy as Dict | Value[]) : copy;
 }
 
-/** `over` merged into `base` by their marks; `levels` says how many levels count as marked whether they are or not. */
+/** `over` merged into `base` by their marks; `levels` is the number of levels that count as marked in any case. */
 export function aggregate(base: Value, over: Value, levels = 0): Value {
   if (levels > 0) return aggregate(asMarked(base), asMarked(over), 0);
   if (isDict(base) && isDict(over)) {

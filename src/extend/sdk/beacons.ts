@@ -1,30 +1,30 @@
-// Beacons: what a minion watches on its machine, and the events it tells its masters about it.
+// Beacons: what a minion watches on its machine, and the events it sends to its masters about it.
 import type { Dict, PlainDict, Value } from '../../base/codec/value.ts';
 import type { Availability } from './availability.ts';
 import type { ExecOptions, ExecResult, ExtensionLog } from './exec.ts';
 import { type KnownKeys, withKnownKeys } from './known-keys.ts';
 
-/** What a beacon sees. It runs in a process of its own, so that nothing it does holds the minion up. */
+/** The context of a beacon. It runs in its own process, so that it never blocks the minion. */
 export interface BeaconContext {
   /** The minion's id. */
   readonly id: string;
-  /** The name it is configured by; differs from the beacon's with `beacon_module`. */
+  /** The name under which it is configured; differs from the beacon's with `beacon_module`. */
   readonly name: string;
   readonly opts: Readonly<Record<string, Value>>;
   readonly grains: Dict;
   readonly log: ExtensionLog;
-  /** Ends with the beacon. */
+  /** Aborted when the beacon ends. */
   readonly signal: AbortSignal;
   call(fun: string, ...args: Value[]): Promise<Value>;
   callWith(fun: string, args: readonly Value[], kwargs: PlainDict): Promise<Value>;
   exec(file: string, args: readonly string[], options?: ExecOptions): Promise<ExecResult>;
 }
 
-/** A beacon at work with one configuration. */
+/** A running beacon with one configuration. */
 export interface BeaconSession {
-  /** What is to be told now: one map for each event; its `tag` is appended to the event's tag and left out of the data. */
+  /** The events to send now, one map each; `tag` is appended to the event's tag and removed from the data. */
   read(): readonly PlainDict[] | Promise<readonly PlainDict[]>;
-  /** Lets go of files and processes. */
+  /** Releases files and processes. */
   close?(): void | Promise<void>;
 }
 
@@ -34,17 +34,17 @@ export interface BeaconSpec {
   readonly doc: string;
   /** Configuration as YAML. */
   readonly examples?: readonly string[];
-  /** true, or the reason why not. */
+  /** true, or the reason why it is not usable. */
   readonly available?: (system: Availability) => true | string | Promise<true | string>;
   /**
-   * What is wrong with a configuration, in words that name the key; undefined when it is fine. `settings` is the
-   * configured list of maps as one map, without what the minion itself reads (`interval`, `enabled`, …).
+   * What is wrong with a configuration, naming the key; undefined when it is valid. `settings` is the
+   * configured list of maps as one map, without the keys that the minion itself reads (`interval`, `enabled`, …).
    */
   validate?(settings: PlainDict, ctx: BeaconContext): string | undefined | Promise<string | undefined>;
   open(settings: PlainDict, ctx: BeaconContext): BeaconSession | Promise<BeaconSession>;
 }
 
-/** A beacon as loaders see it. */
+/** A beacon as seen by the loader. */
 export interface Beacon extends BeaconSpec {
   readonly kind: 'beacons';
 }

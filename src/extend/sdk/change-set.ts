@@ -1,4 +1,5 @@
-// A state of several parts, each of which may have to change: one place that carries them out, or only notes them.
+// A state of several parts, each of which may have to change: one place that applies them, or only reports them under
+// test.
 import { isTruthy } from '../../base/codec/python/index.ts';
 import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
@@ -7,15 +8,17 @@ import type { Changes } from './resource.ts';
 import type { StateContext, StateExtra, StateResult } from './states.ts';
 
 export interface ChangePart {
-  /** Does it; never called under test. With `failed`, an answer that Python takes for false means that it failed. */
+  /**
+   * Applies the change; never called under test. With `failed`, a result that is false in Python means that it failed.
+   */
   readonly change?: () => unknown;
-  /** What is added to the changes of the state. */
+  /** Added to the changes of the state. */
   readonly changes?: Changes;
   /** The same under test, when it differs. */
   readonly testChanges?: Changes;
   /** Lines added to the comment: under test, */
   readonly would?: string;
-  /** when it is done, */
+  /** when the change is applied, */
   readonly done?: string;
   /** and when it failed; '' adds none. */
   readonly failed?: string;
@@ -26,7 +29,7 @@ const partKeys: KnownKeys<ChangePart> = {
   ...{ would: true, done: true, failed: true },
 };
 
-/** What came together so far. */
+/** What was collected so far. */
 export class ChangeSet {
   readonly changes: PlainDict = newDict();
   readonly comments: string[] = [];
@@ -40,7 +43,7 @@ export class ChangeSet {
     this.#test = test;
   }
 
-  /** One part that is not as wanted. True when it is changed, or would be. */
+  /** One part that differs. True when it is changed, or would be. */
   async part(part: ChangePart): Promise<boolean> {
     withKnownKeys('set.part()', part, partKeys);
     const answer = this.#test ? true : await part.change?.();
@@ -61,14 +64,14 @@ export class ChangeSet {
     if (comment !== '') this.comments.push(comment);
   }
 
-  /** Work around the parts that counts for no change itself; not done under test. */
+  /** Work around the parts that does not count as a change itself; not done under test. */
   async run(work: () => unknown): Promise<void> {
     if (!this.#test) await work();
   }
 }
 
 export interface ChangeSetSpec {
-  /** Compares part after part and hands those that differ to `set.part`. */
+  /** Compares part after part and passes those that differ to `set.part`. */
   each(set: ChangeSet): Promise<void>;
   /** The comment when no part has one: nothing had to change, */
   readonly right?: string | ((changes: PlainDict) => string);
@@ -82,7 +85,7 @@ export interface ChangeSetSpec {
   readonly extra?: StateExtra;
   /** The changes are not shown under test. */
   readonly hidden?: boolean;
-  /** The comment when something throws. */
+  /** The comment when an error is thrown. */
   error?(message: string): string;
 }
 

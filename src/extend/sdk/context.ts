@@ -1,4 +1,4 @@
-// What extension code may touch: narrow interfaces, handed in, never global.
+// What extension code may access: narrow interfaces, passed as parameters, never global.
 import type { JsonText } from '../../base/codec/json/index.ts';
 import type { Dict, PlainDict, Value } from '../../base/codec/value.ts';
 import type { CallArguments, KnownFunction } from './calls.ts';
@@ -21,7 +21,7 @@ export interface RunningJob {
   readonly ret: string;
   readonly user: string;
   readonly pid: number;
-  /** Its function has ended; the master has not taken the result yet. */
+  /** Its function has ended; the master has not acknowledged the result yet. */
   readonly delivering?: boolean;
 }
 
@@ -29,35 +29,43 @@ export interface MasterRequestOptions {
   /** Byte strings in the reply stay bytes. */
   readonly raw?: boolean;
   readonly timeoutMs?: number;
-  /** Fields of the request that only a Halite master gets. */
+  /** Fields of the request that only a Halite master receives. */
   readonly halite?: PlainDict;
 }
 
-/** What the minion daemon does for its functions; from a job process these calls cross to the daemon. */
+/** Services of the minion daemon for functions; in a job process these calls are forwarded to the daemon. */
 export interface MinionServices {
   /** False under `salt-call --local`. */
   readonly hasMaster: boolean;
   running(): Promise<RunningJob[]>;
-  /** Sends a signal to the process tree of a job; the answer is the text an operator sees, or '' when there is no such job. */
+  /**
+   * Sends a signal to the process tree of a job; returns the text for the operator, or '' when there is no such job.
+   */
   signalJob(jid: string, signal: number): Promise<string>;
-  /** One request to the master this job came from (`{cmd: '_mine_get', …}`); the reply value. */
+  /** One request to the master of this job (`{cmd: '_mine_get', …}`); the reply value. */
   masterRequest(load: PlainDict, options?: MasterRequestOptions): Promise<Value>;
   /** Fires an event on the master's bus. */
   fire(tag: string, data: Dict): Promise<boolean>;
   refreshGrains(): Promise<void>;
   refreshPillar(): Promise<boolean>;
-  /** Compiles the pillar anew and gives it back without keeping it (pillar.items pillar=…). */
+  /** Compiles the pillar again and returns it without storing it (pillar.items pillar=…). */
   compilePillar(options: { override?: Dict; pillarenv?: string; saltenv?: string; ext?: Value }): Promise<Dict>;
   /**
-   * Writes a slice of a file of the master into a local file and says how many bytes there were. Only where requests
-   * cross to the daemon: large files would cross with them, chunk by chunk.
+   * Writes a slice of a file of the master to a local file and returns the number of bytes. Only where requests
+   * are forwarded to the daemon: large files would otherwise be forwarded chunk by chunk.
    */
   fetchSlice?(slice: FileSlice): Promise<number>;
   /** User extensions changed: new job processes load them. */
   reloadExtensions(): Promise<void>;
-  /** Asks the scheduler: `{func: 'add', name, schedule, persist}` and so on; `{complete, schedule}` comes back. */
+  /**
+   * Sends a request to the scheduler: `{func: 'add', name, schedule, persist}` and so on; returns `{complete,
+   * schedule}`.
+   */
   schedule?(request: PlainDict): Promise<PlainDict>;
-  /** Asks the minion about its beacons: `{func: 'add', name, beacon_data}` and so on; `{complete, comment, beacons}` comes back. */
+  /**
+   * Sends a request about beacons: `{func: 'add', name, beacon_data}` and so on; returns `{complete, comment,
+   * beacons}`.
+   */
   beacons?(request: PlainDict): Promise<PlainDict>;
 }
 
@@ -67,7 +75,7 @@ export interface FunctionInfo {
   readonly params: Readonly<Record<string, import('./params.ts').Param>>;
 }
 
-/** Looking at what is loaded, for `sys.*`. */
+/** Information about loaded extensions, for `sys.*`. */
 export interface Registry {
   functionNames(kind: string): Promise<string[]>;
   moduleNames(kind: string): Promise<string[]>;
@@ -96,9 +104,9 @@ export interface ModuleContext {
   readonly sdb?: SdbServices | undefined;
   /** The master, while it applies states to itself (orchestration); undefined on minions. */
   readonly master?: OrchestrationServices | undefined;
-  /** Shared by the functions of one job process: cheap memoisation, gone with the process. */
+  /** Shared by the functions of one job process: a cache that ends with the process. */
   readonly cache: Map<string, unknown>;
-  /** Calls an execution function; a name that is written out has to be one of a built-in function here (see calls.ts). */
+  /** Calls an execution function; a literal name has to be that of a built-in function here (see calls.ts). */
   call<F extends string>(fun: F & KnownFunction<F>, ...args: CallArguments<F>): Promise<Value>;
   callWith<F extends string>(fun: F & KnownFunction<F>, args: readonly Value[], kwargs: PlainDict): Promise<Value>;
   exec(file: string, args: readonly string[], options?: ExecOptions): Promise<ExecResult>;
@@ -108,7 +116,7 @@ export interface ModuleContext {
   render(source: string, request?: RenderRequest): Promise<Value>;
   /** Renders a file of this machine; one that is missing or empty gives an empty map. */
   renderFile(path: string, request?: RenderRequest): Promise<Value>;
-  /** A value as an outputter shows it; undefined when there is none of that name. */
+  /** A value formatted by an outputter; undefined when there is none of that name. */
   show?(data: Value, outputter: string, options: OutputOptions): Promise<string | undefined>;
   /** The job's exit status, shown to the operator as failure when not 0. */
   setRetcode(retcode: number): void;
@@ -116,17 +124,17 @@ export interface ModuleContext {
   progress(text: string): void;
 }
 
-/** What a grain collector sees. */
+/** The context of a grain collector. */
 export interface GrainContext {
   readonly opts: Readonly<Record<string, Value>>;
   readonly log: ExtensionLog;
   exec(file: string, args: readonly string[], options?: ExecOptions): Promise<ExecResult>;
 }
 
-/** What the master daemon does for runners and wheel functions. */
+/** Services of the master daemon for runners and wheel functions. */
 export interface MasterServices {
   readonly opts: Readonly<Record<string, Value>>;
-  /** Publishes a job and waits for its balance; the full return map per minion. */
+  /** Publishes a job and waits until every minion has a verdict; the full return map per minion. */
   runJob(job: JobRequest): Promise<JobOutcome>;
   fire(tag: string, data: Dict): Promise<void>;
   readonly keys: KeyServices;
@@ -138,7 +146,7 @@ export interface MasterServices {
   mine(tgt: string, tgtType: string, functions: readonly string[]): Promise<PlainDict>;
   callRunner(fun: string, args: readonly Value[], kwargs: PlainDict): Promise<Value>;
   callWheel(fun: string, args: readonly Value[], kwargs: PlainDict): Promise<Value>;
-  /** Runs an execution function on the master itself, as a minion that has its own files and pillar. */
+  /** Runs an execution function on the master itself, which acts as a minion with its own files and pillar. */
   callModule(fun: string, args: readonly Value[], kwargs: PlainDict, options: OwnCallOptions): Promise<OwnCallOutcome>;
   subscribe(tag: string, signal: AbortSignal): AsyncIterable<{ tag: string; data: Dict }>;
   readonly reactor: ReactorView;
@@ -147,11 +155,11 @@ export interface MasterServices {
 /** The reactions to events. */
 export interface ReactorView {
   list(): Value[];
-  /** False when the tag has reactions already. */
+  /** False when the tag already has reactions. */
   add(tag: string, files: readonly string[]): boolean;
   /** False when the tag has none. */
   delete(tag: string): boolean;
-  /** Whether events are reacted to. */
+  /** Whether events trigger reactions. */
   leader: boolean;
   /** Counters: events, reactions, failed, dropped, waiting, running; and the last error. */
   status(): PlainDict;
@@ -165,7 +173,7 @@ export interface KeyServices {
   accept(ids: readonly string[], from?: readonly KeyState[]): Promise<string[]>;
   reject(ids: readonly string[], from?: readonly KeyState[]): Promise<string[]>;
   remove(ids: readonly string[]): Promise<string[]>;
-  /** Stores a public key, for keys made on the master. */
+  /** Stores a public key, for keys created on the master. */
   write(state: KeyState, id: string, pem: string): Promise<void>;
   /** Local keys of the master: file name → PEM text (master.pem, master.pub). */
   local(): Promise<Record<string, string>>;
@@ -173,27 +181,27 @@ export interface KeyServices {
   fingerprint(pem: string): string;
 }
 
-/** Reading history; every list is newest first unless said. */
+/** Job history; every list is newest first unless stated otherwise. */
 export interface JobHistory {
-  /** `source` names a returner to ask instead of the configured job cache, here and below. */
+  /** `source` names a returner to query instead of the configured job cache, here and below. */
   load(jid: string, source?: string): Promise<Dict | undefined>;
   /** Returns as stored: minion → `{return, retcode, success, out?, …}`. */
   returns(jid: string, source?: string): Promise<Record<string, Dict>>;
   expected(jid: string, source?: string): Promise<string[]>;
   list(filter: JobFilter, source?: string): Promise<JobSummary[]>;
-  /** The list as `jobs.list_jobs` shows it, oldest first, written already; undefined: make it from `list`. */
+  /** The list as `jobs.list_jobs` returns it, oldest first, as JSON text; undefined: build it from `list`. */
   listText(filter: JobFilter, source?: string): Promise<JsonText | undefined>;
-  /** Results by minion, written already; undefined: make it from `returns`. */
+  /** Results by minion, as JSON text; undefined: build it from `returns`. */
   returnsText(jid: string, source?: string): Promise<JsonText | undefined>;
-  /** Runners and wheel functions at work, as `jobs.master` shows them. */
+  /** Running runners and wheel functions, as `jobs.master` returns them. */
   running(): Promise<PlainDict[]>;
-  /** How the stores are: `store`, and for each returner what waits for it. */
+  /** The status of the stores: `store`, and for each returner how many records wait for it. */
   health(): Promise<PlainDict>;
-  /** What happened when, for every minion of a job, oldest first. */
+  /** The timeline of every minion of a job, oldest first. */
   timeline(jid: string): Promise<TimelineEntry[]>;
-  /** Deliveries that wait for minions to come back. */
+  /** Deliveries that wait for minions to reconnect. */
   pending(): Promise<{ jid: string; id: string; until: Date }[]>;
-  /** Takes back what was not delivered; the ids it was meant for. */
+  /** Cancels deliveries that are still pending; returns their minion ids. */
   cancel(jid: string, ids?: readonly string[]): Promise<string[]>;
   /** Read-only SQL over the store's tables and views. */
   query(sql: string, parameters?: readonly Value[]): Promise<Dict[]>;
@@ -213,7 +221,7 @@ export interface JobFilter {
   readonly startAfter?: Date;
   readonly startBefore?: Date;
   readonly limit?: number;
-  /** Include find_job and other jobs Halite sends by itself. */
+  /** Include find_job and other jobs that Halite publishes itself. */
   readonly internal?: boolean;
 }
 
@@ -232,7 +240,7 @@ export interface MinionStatus {
   readonly generation?: number;
 }
 
-/** What a master remembers of each minion. */
+/** What a master has stored about each minion. */
 export type RememberedPart = 'grains' | 'pillar' | 'mine';
 
 export interface FleetView {
@@ -240,15 +248,15 @@ export interface FleetView {
   all(): MinionStatus[];
   grains(id: string): Promise<Dict | undefined>;
   pillar(id: string): Promise<Dict | undefined>;
-  /** What it has put into the mine. */
+  /** Its mine data. */
   mine(id: string): Promise<Dict | undefined>;
-  /** Accepted minions that a target means, as far as it can be told from what is remembered. */
+  /** Accepted minions that a target matches, as far as the stored data allows. */
   match(tgt: string | readonly string[], kind: string): string[];
-  /** Until the minion says it again; of the mine also one function only. */
+  /** Removes stored data until the minion sends it again; of the mine also a single function. */
   forget(id: string, part: RememberedPart, fun?: string): Promise<void>;
-  /** Everything known about a minion, and the reason it would be missing now, if so. */
+  /** Everything known about a minion, and the reason why it would currently not return, if any. */
   explain(id: string): Promise<Dict>;
-  /** Accepted minions with which something is wrong, as far as is known without asking them. */
+  /** Accepted minions with a known problem, without asking them. */
   troubles(): MinionTrouble[];
 }
 
@@ -272,8 +280,8 @@ export interface MasterContext {
   callWith(fun: string, args: readonly Value[], kwargs: PlainDict): Promise<Value>;
   exec(file: string, args: readonly string[], options?: ExecOptions): Promise<ExecResult>;
   setRetcode(retcode: number): void;
-  /** A line the operator sees while the runner works (`salt-run` prints it to stderr). */
+  /** A line for the operator while the runner runs (`salt-run` prints it to stderr). */
   progress(text: string): void;
-  /** A line of output that comes before the result (`salt-run` prints it to stdout). */
+  /** A line of output before the result (`salt-run` prints it to stdout). */
   print(text: string): void;
 }

@@ -1,17 +1,17 @@
-// Failures in the words and kinds Salt's functions use.
+// Failures with the messages and exception types of Salt's functions.
 import { HaliteError } from '../../base/errors/index.ts';
 
-/** What Salt raises as CommandExecutionError: operators see `ERROR: <message>`. */
+/** Corresponds to Salt's CommandExecutionError: operators see `ERROR: <message>`. */
 export function commandError(message: string): HaliteError {
   return new HaliteError('call.failed', message);
 }
 
-/** What Salt raises as CommandNotFoundError: a program that a function is of no use without is not there. */
+/** Corresponds to Salt's CommandNotFoundError: a program that the function needs does not exist. */
 export function commandNotFound(message: string): HaliteError {
   return Object.assign(commandError(message), { name: 'CommandNotFoundError' });
 }
 
-/** What Salt raises as SaltInvocationError: the arguments make no sense together. */
+/** Corresponds to Salt's SaltInvocationError: the arguments do not fit together. */
 export function invocationError(message: string): HaliteError {
   return new HaliteError('call.arguments', message);
 }
@@ -20,7 +20,7 @@ export function invocationError(message: string): HaliteError {
 export function pythonError(name: string, message: string): Error {
   const error = new Error(message);
   error.name = name;
-  // The traceback shall end where the failure is, not in here.
+  // The stack trace shall end at the failure, not in this function.
   Error.captureStackTrace(error, pythonError);
   return error;
 }

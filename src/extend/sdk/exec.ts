@@ -1,4 +1,4 @@
-// Running a program and writing to the log, as every kind of extension may.
+// Running a program and writing to the log, for every kind of extension.
 
 export interface ExtensionLog {
   debug(message: string, fields?: Readonly<Record<string, unknown>>): void;
@@ -9,13 +9,13 @@ export interface ExtensionLog {
 
 export interface ExecOptions {
   readonly cwd?: string;
-  /** The name the program is called by, which it puts before its messages; its file unless given. */
+  /** The name under which the program is started (argv[0]); default: its file. */
   readonly argv0?: string;
   readonly env?: Readonly<Record<string, string>>;
   /** Only `env`, nothing inherited. */
   readonly cleanEnv?: boolean;
   readonly input?: string | Uint8Array;
-  /** Kills the whole process tree when it passes. */
+  /** Kills the whole process tree when it is exceeded. */
   readonly timeoutMs?: number;
   readonly uid?: number;
   readonly gid?: number;
@@ -23,10 +23,10 @@ export interface ExecOptions {
   readonly umask?: number;
   /** Called with each chunk of output, for progress. */
   readonly onOutput?: (text: string, stream: 'stdout' | 'stderr') => void;
-  /** stderr goes where stdout goes, in order. */
+  /** stderr is merged into stdout, in order. */
   readonly mergeStderr?: boolean;
   readonly maxOutputBytes?: number;
-  /** How output is encoded, as TextDecoder names it; UTF-8 unless given. */
+  /** Encoding of the output, as named by TextDecoder; default UTF-8. */
   readonly encoding?: string;
 }
 
@@ -34,7 +34,7 @@ export interface ExecResult {
   readonly pid: number;
   /** Exit status; 128+n when ended by signal n. */
   readonly retcode: number;
-  /** Number of the signal that ended it; undefined when it ended by itself. */
+  /** Number of the signal that ended it; undefined when it exited by itself. */
   readonly signal?: number | undefined;
   readonly stdout: string;
   readonly stderr: string;

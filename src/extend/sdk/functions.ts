@@ -12,24 +12,24 @@ export interface FunctionSpec<P extends Params, C, R = Value> {
   readonly examples?: readonly string[];
   readonly params?: P;
   /**
-   * Quick and never blocking: runs inside the daemon, so it answers at once even while jobs burn CPU.
+   * Fast and never blocking: runs inside the daemon, so it answers immediately even while jobs use all CPUs.
    * Anything that runs commands, reads large files or computes belongs in a job process (the default).
    */
   readonly inline?: boolean;
   /**
-   * It changes nothing of the machine: states may call it in test mode, where every other function is refused. Where that
-   * depends on the call: `reads: ({ dry_run }) => dry_run`. What it runs and calls is covered by the mark; files it writes
-   * are not, except temporary ones and the minion's cache.
+   * It changes nothing on the machine: states may call it in test mode, where every other function is refused. When
+   * that depends on the arguments: `reads: ({ dry_run }) => dry_run`. Programs and functions that it calls are covered;
+   * files it writes are not, except temporary ones and the minion's cache.
    */
   readonly reads?: boolean | ((args: ArgsOf<P>, ctx: C) => boolean);
   /** The outputter to use unless the operator names one (`highstate`, `txt`, …). */
   readonly outputter?: string;
-  /** `salt-run` and `salt-call` show maps below the top in the order they have in files, where others are sorted. */
+  /** `salt-run` and `salt-call` print nested maps in their own order instead of sorted. */
   readonly inOrder?: boolean;
   run(args: ArgsOf<P>, ctx: C): R | undefined | Promise<R | undefined>;
 }
 
-/** A function as loaders and binders see it. */
+/** A function as seen by loaders and argument binding. */
 export interface ExtensionFunction<C = never, R = Value> {
   readonly doc: string;
   readonly examples: readonly string[];
@@ -42,7 +42,7 @@ export interface ExtensionFunction<C = never, R = Value> {
   run(args: never, ctx: C): R | undefined | Promise<R | undefined>;
 }
 export type ModuleFunction = ExtensionFunction<ModuleContext>;
-/** Functions of the master may answer with a text that is written already. */
+/** Functions of the master may return JSON text. */
 export type MasterFunction = ExtensionFunction<MasterContext, Value | JsonText>;
 
 const functionKeys: KnownKeys<FunctionSpec<Params, never>> = {
@@ -81,15 +81,15 @@ export function masterFn<const P extends Params = Record<never, never>>(
 export interface ModuleSpec {
   /** The file's own name (`aptpkg`). */
   readonly name: string;
-  /** The name functions are called by when it differs (`pkg`). */
+  /** The name by which functions are called when it differs (`pkg`). */
   readonly virtualName?: string;
   readonly doc: string;
-  /** true, or the reason why not. */
+  /** true, or the reason why it is not usable. */
   readonly available?: (system: Availability) => true | string | Promise<true | string>;
   readonly functions: Readonly<Record<string, ModuleFunction>>;
   /** Functions that only read: the same as `reads: true` in each of them. */
   readonly reads?: readonly string[];
-  /** Functions reachable under a second name: alias → name. Python keywords and builtins need it (`list_` → `list`). */
+  /** Functions with a second name: alias → name. Needed for Python keywords and builtins (`list_` → `list`). */
   readonly aliases?: Readonly<Record<string, string>>;
 }
 export interface Module extends ModuleSpec {
@@ -109,7 +109,7 @@ export interface Wheel extends MasterModuleSpec {
 export interface GrainSpec {
   readonly name: string;
   readonly doc: string;
-  /** Grains that later collectors may need come from earlier ones by `priority` (lower first). */
+  /** Collectors run by `priority` (lower first), so that later ones can use the grains of earlier ones. */
   readonly priority?: number;
   collect(ctx: GrainContext, soFar: Dict): Dict | Promise<Dict>;
 }
@@ -130,7 +130,7 @@ export const defineModule = (spec: ModuleSpec): Module => ({
   functions: withReads(spec.name, spec.functions, spec.reads ?? []),
 });
 
-/** Marks functions as reading only. */
+/** Marks functions as read-only. */
 export function withReads<F extends object>(
   module: string,
   functions: Readonly<Record<string, F>>,

@@ -1,4 +1,4 @@
-// Which jobs a filter means: globs for functions and targets, metadata, times by job id; one rule for every store.
+// Which jobs a filter matches: globs for functions and targets, metadata, times by jid; one rule for every store.
 import { type Dict, dictEntries, dictGet, isDict, type Value } from '../../base/codec/value.ts';
 import { globMatcher } from '../../base/util/fnmatch.ts';
 import { jidOf } from '../../base/util/jid.ts';
@@ -6,14 +6,14 @@ import { pyDictGet, pyEquals } from '../../base/util/py-equals.ts';
 import type { JobFilter } from './context.ts';
 import { metadataOf } from './shown-job.ts';
 
-/** What of a job a filter looks at. */
+/** The fields of a job that a filter uses. */
 export interface JobTraits {
   readonly fun: string;
   readonly targets: readonly string[];
   readonly metadata: Value | undefined;
 }
 
-/** The conditions that need a look at the job; times and numbers do not. */
+/** The conditions that need the fields of the job; times and counts do not. */
 export type JobConditions = Pick<JobFilter, 'functions' | 'targets' | 'metadata'>;
 
 export function traitsOf(load: Dict): JobTraits {
@@ -44,10 +44,10 @@ export function jobTest({ functions, targets, metadata }: JobConditions): (job: 
     (!pairs || hasPair(job.metadata));
 }
 
-/** The first and the last job id of the time that is asked for; a millisecond counts as a whole. */
+/** The first and the last jid of the requested time; a millisecond counts as a whole. */
 export function jidRange({ startAfter, startBefore }: JobFilter): [from: string, to: string] {
   const from = startAfter ? jidOf(startAfter.getTime() * 1000) : '';
-  // Behind every digit and every suffix of a job id.
+  // Sorts after every digit and every suffix of a jid.
   const to = startBefore ? `${jidOf(startBefore.getTime() * 1000 + 999)}~` : '~';
   return [from, to];
 }

@@ -1,4 +1,4 @@
-// A job that an extension of the master publishes, and what comes back of it.
+// A job that an extension of the master publishes, and its result.
 import type { PlainDict, Value } from '../../base/codec/value.ts';
 
 export interface JobRequest {
@@ -9,15 +9,15 @@ export interface JobRequest {
   readonly kwargs?: PlainDict;
   readonly timeoutSeconds?: number;
   readonly user?: string;
-  /** Returners, with commas between. */
+  /** Returners, separated by commas. */
   readonly ret?: string;
-  /** Further fields of the job for minions: `ret_config`, `ret_kwargs`, … */
+  /** Other fields of the job for minions: `ret_config`, `ret_kwargs`, … */
   readonly extra?: PlainDict;
-  /** Never more at a time: a number of minions, or a percentage. */
+  /** Maximum number of minions at the same time: a number, or a percentage. */
   readonly batch?: string;
   /** With `batch`: no further minions after the first failure. */
   readonly failhard?: boolean;
-  /** Only this many of the matched, chosen at random. */
+  /** Only this many of the matched minions, chosen at random. */
   readonly subset?: number;
 }
 

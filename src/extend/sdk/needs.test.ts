@@ -1,4 +1,4 @@
-// The answers of extensions that need programs or functions.
+// The availability checks of extensions that need programs or functions.
 import { newDict } from 'halite/sdk';
 import { describe, expect, it } from 'vitest';
 import { needsFunction, needsPrograms } from './needs.ts';
@@ -14,7 +14,7 @@ describe('needs', () => {
     expect(await needsPrograms(['sh'], text)(system(true))).toBe(true);
   });
 
-  it('says why a function is missing', async () => {
+  it('gives the reason why a function is missing', async () => {
     const ask = needsFunction('cron.list_tab', 'cron module could not be loaded');
     expect(await ask(system(true))).toBe(true);
     expect(await ask(system('crontab command not found'))).toBe(

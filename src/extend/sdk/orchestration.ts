@@ -1,8 +1,8 @@
-// The master as a state run on the master sees it: publish jobs, call master functions, watch events.
+// The interface of the master for state runs on the master: publish jobs, call master functions, wait for events.
 import type { Dict, PlainDict, Value } from '../../base/codec/value.ts';
 import type { JobOutcome, JobRequest } from './job-request.ts';
 
-/** What came of a runner or wheel function that ran as a job of its own. */
+/** The result of a runner or wheel function that ran as its own job. */
 export interface MasterFunctionReport {
   readonly jid: string;
   readonly return: Value;
@@ -15,9 +15,9 @@ export interface MasterFunctionCall {
   readonly fun: string;
   readonly args: readonly Value[];
   readonly kwargs: PlainDict;
-  /** Given to functions that take `saltenv`. */
+  /** Passed to functions that have a parameter `saltenv`. */
   readonly saltenv?: string;
-  /** The orchestration it belongs to; nested orchestrations go on under it. */
+  /** The orchestration it belongs to; nested orchestrations use its jid. */
   readonly orchestrationJid?: Value;
 }
 
@@ -31,17 +31,17 @@ export interface EventWait {
 }
 
 export interface OrchestrationServices {
-  /** Publishes a job and waits until every minion has its verdict. Throws `target.empty` when nobody matches. */
+  /** Publishes a job and waits until every minion has a verdict. Throws `target.empty` when no minion matches. */
   runJob(job: JobRequest): Promise<JobOutcome>;
-  /** Throws `call.unknown` for a function that is not there; every other failure is in the report. */
+  /** Throws `call.unknown` for a function that does not exist; every other failure is in the report. */
   callFunction(call: MasterFunctionCall): Promise<MasterFunctionReport>;
   /** Fires an event on the master's bus. */
   fireEvent(tag: string, data: Dict): Promise<void>;
-  /** Waits until every value was seen, or time is over; gives those that were seen, in order. */
+  /** Waits until every value was seen, or until the timeout; returns those that were seen, in order. */
   waitForEvents(wait: EventWait): Promise<Value[]>;
 }
 
-/** How an execution function went that ran on the master itself. */
+/** The outcome of an execution function that ran on the master itself. */
 export interface OwnCallOutcome {
   readonly return: Value;
   readonly retcode: number;
@@ -49,14 +49,14 @@ export interface OwnCallOutcome {
 }
 
 export interface OwnCallOptions {
-  /** The job id the function sees; a new one unless given. */
+  /** The jid that the function sees; default: a new one. */
   readonly jid?: string | undefined;
-  /** Who asked for it. */
+  /** The user who requested it. */
   readonly user?: string | undefined;
-  /** With the master's pillar in memory, compiled now. */
+  /** Uses the master's own pillar, compiled now. */
   readonly withPillar?: boolean;
   readonly signal: AbortSignal;
   progress(text: string): void;
-  /** Lines that belong to the output, such as that a step matched nobody. */
+  /** Lines that belong to the output, such as that a step matched no minion. */
   print?(text: string): void;
 }

@@ -1,4 +1,4 @@
-// Outputters: how a result is shown on a terminal.
+// Outputters: how a result is printed on a terminal.
 import type { JsonText } from '../../base/codec/json/json-text.ts';
 import type { Value } from '../../base/codec/value.ts';
 import { type KnownKeys, withKnownKeys } from './known-keys.ts';
@@ -17,7 +17,7 @@ export interface OutputterSpec {
   readonly name: string;
   readonly doc: string;
   render(data: Value, options: OutputOptions): string;
-  /** The same for a value that is JSON text already; undefined where `render` has to be asked. */
+  /** The same for a value that is already JSON text; undefined when `render` has to be used. */
   renderText?(text: JsonText, options: OutputOptions): Uint8Array | undefined;
 }
 export interface Outputter extends OutputterSpec {

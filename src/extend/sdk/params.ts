@@ -3,20 +3,20 @@ import type { Dict, PlainDict, Value } from '../../base/codec/value.ts';
 import { type KnownKeys, withKnownKeys } from './known-keys.ts';
 
 export type ParamKind =
-  | 'any' // whatever was given, None too
-  | 'ignored' // whatever was given; the function does not look at it
-  | 'scalar' // text, a number, a boolean, bytes or a date, as it came
+  | 'any' // any value, including None
+  | 'ignored' // any value; the function does not use it
+  | 'scalar' // text, a number, a boolean, bytes or a date, unchanged
   | 'text' // kept as the operator typed it: `cmd.run false` runs `false`
-  | 'string' // text; numbers and booleans are turned into text as Python's str() would
+  | 'string' // text; numbers and booleans are converted as by Python's str()
   | 'strings' // a list of texts, or one text
   | 'int'
   | 'float'
   | 'bool' // yes, no, on, off, …; any other word is refused
-  | 'truthy' // Python's bool() of whatever was given
-  | 'isTrue' // Salt's own reading of yes and no
+  | 'truthy' // Python's bool() of any value
+  | 'isTrue' // Salt's own interpretation of yes and no
   | 'list'
   | 'dict'
-  | 'oneOf' // one of several forms, as it came
+  | 'oneOf' // one of several forms, unchanged
   | 'path'
   | 'rest' // Python's *args
   | 'kwargs'; // Python's **kwargs
@@ -43,17 +43,17 @@ export interface Param<T = unknown> {
   readonly default: Value;
   /** Other accepted keyword names. */
   readonly aliases: readonly string[];
-  /** The function works the default out by itself: left out of the arguments when not given (plain functions of users). */
+  /** The function computes the default itself: omitted from the arguments when not given (plain functions of users). */
   readonly computed?: boolean;
-  /** None arrives as null, also where the default is something else. */
+  /** None is passed as null, even if the default is another value. */
   readonly nullable?: boolean;
-  /** With null here, whatever Python counts as false ('', 0, False, [], {}) arrives as null. */
+  /** With null here, every value that is false in Python ('', 0, False, [], {}) is passed as null. */
   readonly falsy?: null;
-  /** What a text that stands for a list is split at. */
+  /** The separator at which a text given for a list is split. */
   readonly split?: string;
   /** The accepted forms of `p.oneOf`. */
   readonly forms?: readonly Form[];
-  /** Phantom: carries the type only. */
+  /** Phantom: exists only for the type. */
   readonly type?: T;
 }
 
@@ -64,7 +64,7 @@ interface Common {
 interface WithDefault<D> extends Common {
   readonly default: D;
 }
-/** None arrives as null (`nullable`), or whatever is falsy does (`falsy: null`), also beside a default that is not None. */
+/** None is passed as null (`nullable`), or every falsy value is (`falsy: null`), even if the default is not None. */
 type WithNull<D> = Common & { readonly default?: D } & ({ readonly nullable: true } | { readonly falsy: null });
 
 type Spec = Common & { readonly default?: unknown };
@@ -87,7 +87,7 @@ function make<T>(kind: ParamKind, spec: Spec): Param<T> {
   };
 }
 
-/** `Shown` is what a default may look like where the function receives something else than was given. */
+/** `Shown` is the type of a default that differs from what the function receives. */
 type Maker<T, Shown = never, Extra = unknown> = {
   (spec: WithNull<T | Shown | null> & Extra): Param<T | null>;
   <D extends T | Shown | null>(spec: WithDefault<D> & Extra): Param<D extends null ? T | null : T>;
@@ -97,7 +97,7 @@ function maker<T, Shown = never, Extra = unknown>(kind: ParamKind): Maker<T, Sho
   return ((spec: Common = {}) => make(kind, spec)) as Maker<T, Shown, Extra>;
 }
 
-/** Every value is read as a boolean, so a default of any kind does; None stays null only with `nullable`. */
+/** Every value is converted to a boolean, so a default of any type is allowed; None stays null only with `nullable`. */
 type TruthMaker = {
   (spec: Common & { readonly default?: Value; readonly nullable: true }): Param<boolean | null>;
   (spec?: Common & { readonly default?: Value }): Param<boolean>;

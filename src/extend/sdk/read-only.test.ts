@@ -1,4 +1,4 @@
-// The scope of test mode: what is refused inside, what is let through, and what is remembered.
+// Test mode: what is refused inside, what is allowed, and what is recorded.
 import { expect, it } from 'vitest';
 import {
   assertMayCall,
@@ -29,7 +29,7 @@ it('refuses to write, to run and to call, and names the state', async () => {
   await expect(attempt(() => assertMayCall('file.remove'))).rejects.toThrow('my.state tried to call file.remove');
 });
 
-it('remembers what was refused although the state caught the error', async () => {
+it('records what was refused even if the state caught the error', async () => {
   const { value, refused } = await inReadOnly('my.state', [], async () => {
     await Promise.resolve();
     try {
@@ -41,7 +41,7 @@ it('remembers what was refused although the state caught the error', async () =>
   expect(refused).toEqual(['my.state tried to remove /etc/motd in test mode']);
 });
 
-it('lets a reading function call and run, but not write', async () => {
+it('allows a read-only function to call and run, but not to write', async () => {
   await inReadOnly('my.state', [], () =>
     inReader('pkg.version', () => {
       assertMayRun('dpkg-query');
@@ -53,7 +53,7 @@ it('lets a reading function call and run, but not write', async () => {
   );
 });
 
-it('lets write below the cache and below temporary folders', async () => {
+it('allows writing below the cache and below temporary folders', async () => {
   await inReadOnly('my.state', ['/var/cache/minion'], () => {
     assertMayWrite('write', '/var/cache/minion/a');
     expect(() => assertMayWrite('write', '/var/cache/minion-other')).toThrow(ReadOnlyError);

@@ -1,8 +1,8 @@
-// Test mode: while a state function runs with `test=True`, nothing of the machine may be changed, and an attempt fails.
+// Test mode: while a state function runs with `test=True`, nothing on the machine may be changed, and an attempt fails.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { HaliteError } from '../../base/errors/index.ts';
 
-/** A state tried to change something while `test=True` (or a trial for `prereq`) promised that nothing changes. */
+/** A state tried to change something while `test=True` (or the test run of a `prereq`) forbids changes. */
 export class ReadOnlyError extends HaliteError {
   constructor(message: string) {
     super('state.read-only', message);
@@ -10,17 +10,19 @@ export class ReadOnlyError extends HaliteError {
 }
 
 interface Scope {
-  /** The state function that runs: `file.managed`. */
+  /** The running state function: `file.managed`. */
   readonly state: string;
-  /** The execution function marked `reads: true` that runs inside it; it may start programs and call other functions. */
+  /**
+   * The execution function marked `reads: true` that runs inside it; it may start programs and call other functions.
+   */
   readonly reader?: string;
-  /** Folders that are not part of what states manage: the minion's cache, temporary folders made on the way. */
+  /** Folders that states do not manage: the minion's cache, and temporary folders created during the run. */
   readonly scratch: string[];
-  /** Every attempt to change something, even where the state caught the error. */
+  /** Every attempt to change something, even if the state caught the error. */
   readonly refused: string[];
 }
 
-// Commands and users' extensions carry their own copies of this file; the scope has to be the same for all of them.
+// Commands and users' extensions have their own copies of this file; the scope has to be shared by all of them.
 const key = Symbol.for('halite.read-only');
 const shared = globalThis as { [key]?: AsyncLocalStorage<Scope | undefined> };
 shared[key] ??= new AsyncLocalStorage();
@@ -32,7 +34,7 @@ export interface ReadOnlyRun<T> {
   readonly refused: readonly string[];
 }
 
-/** Runs a state function that may change nothing. `scratch`: folders it may write to (the minion's cache). */
+/** Runs a state function in test mode. `scratch`: folders it may write to (the minion's cache). */
 export async function inReadOnly<T>(
   state: string,
   scratch: readonly string[],
@@ -42,15 +44,18 @@ export async function inReadOnly<T>(
   return { value: await scopes.run(scope, run), refused: scope.refused };
 }
 
-/** Runs an execution function marked `reads: true`: what it calls and which programs it starts is covered by its mark. */
+/**
+ * Runs an execution function marked `reads: true`: the functions and programs that it calls are covered by its mark.
+ */
 export function inReader<T>(reader: string, run: () => T): T {
   const scope = scopes.getStore();
   return scope ? scopes.run({ ...scope, reader }, run) : run();
 }
 
 /**
- * Vouches that what runs inside leaves no trace on the machine although it cannot be seen from outside: a program that
- * only reads (`git --version`), a function without a mark that does here what reading needs. Nothing is refused inside.
+ * Asserts that the code inside changes nothing on the machine although that cannot be checked: a program that
+ * only reads (`git --version`), or a function without a mark that only reads with these arguments. Nothing is refused
+ * inside.
  */
 export function onlyReads<T>(run: () => T): T {
   return scopes.getStore() ? scopes.run(undefined, run) : run();
@@ -59,7 +64,7 @@ export function onlyReads<T>(run: () => T): T {
 /** Whether nothing may be changed right now. */
 export const isReadOnly = (): boolean => scopes.getStore() !== undefined;
 
-/** A temporary folder that was just made: writing below it is allowed for as long as the state runs. */
+/** Registers a new temporary folder: writing below it is allowed as long as the state runs. */
 export function noteScratch(folder: string): void {
   scopes.getStore()?.scratch.push(folder);
 }
@@ -67,7 +72,7 @@ export function noteScratch(folder: string): void {
 const isBelow = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`);
 
 /**
- * Refuses when nothing may be changed. Every helper that writes calls it first: `assertMayWrite('write', path)`,
+ * Refuses in test mode. Every helper that writes calls it first: `assertMayWrite('write', path)`,
  * `assertMayWrite('remove', path)`, `assertMayWrite('set the mode of', path)`.
  */
 export function assertMayWrite(verb: string, path: string): void {
@@ -76,14 +81,14 @@ export function assertMayWrite(verb: string, path: string): void {
   refuse(scope, `${verb} ${path}`);
 }
 
-/** Refuses to start a program from a state function itself; functions marked as reading may. */
+/** Refuses to start a program from a state function itself; functions marked as read-only may. */
 export function assertMayRun(program: string): void {
   const scope = scopes.getStore();
   if (!scope || scope.reader !== undefined) return;
   refuse(scope, `run the program ${program}`);
 }
 
-/** Refuses a call of an execution function that is not marked as reading only. */
+/** Refuses a call of an execution function that is not marked as read-only. */
 export function assertMayCall(fun: string): void {
   const scope = scopes.getStore();
   if (!scope || scope.reader !== undefined) return;
@@ -95,6 +100,6 @@ function refuse(scope: Scope, what: string): never {
   const sentence = `${by} tried to ${what} in test mode`;
   scope.refused.push(sentence);
   throw new ReadOnlyError(
-    `${sentence}. Nothing may be changed there: do it in \`change\` of resource(…) or changeSet(…), or in \`apply\` of ctx.change(…), which are left out in test mode. If it only reads: mark the function with reads: true, or wrap the call in onlyReads(…).`,
+    `${sentence}. Test mode must not change anything: make the change in \`change\` of resource(…) or changeSet(…), or in \`apply\` of ctx.change(…), which are skipped in test mode. If it only reads: mark the function with reads: true, or wrap the call in onlyReads(…).`,
   );
 }

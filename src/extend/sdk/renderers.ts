@@ -1,4 +1,4 @@
-// Renderers: the steps of a pipe that turns the text of an SLS file or template into data (`#!jinja|yaml`).
+// Renderers: the steps of a pipe that converts the text of an SLS file or template to data (`#!jinja|yaml`).
 import type { Dict, PlainDict, Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import type { Availability } from './availability.ts';
@@ -9,35 +9,35 @@ import { type KnownKeys, withKnownKeys } from './known-keys.ts';
 export interface RenderRequest {
   /** Renderers to use unless the text begins with a line like `#!yaml`; the option `renderer` when not given. */
   readonly renderer?: string;
-  /** Exactly these renderers, whatever the text begins with: `jinja` for the templates of managed files. */
+  /** Exactly these renderers, independent of the first line of the text: `jinja` for the templates of managed files. */
   readonly pipe?: string;
-  /** Environment that imported templates come from; `base` when not given, '' for the folder of `path`. */
+  /** Environment from which templates are imported; `base` when not given, '' for the folder of `path`. */
   readonly saltenv?: string;
   /**
-   * The SLS the text belongs to; with it come `tplfile`, `slspath` and the like. null: a text that belongs to none and
-   * has these names only when `context` has `sls`, as files have.
+   * The SLS that contains the text; it defines `tplfile`, `slspath` and so on. null: a text that belongs to no SLS and
+   * has these names only when `context` has `sls`, as for files.
    */
   readonly sls?: string | null;
-  /** Where the text lies on this machine, for messages and for `tplpath`. */
+  /** The path of the text on this machine, for messages and for `tplpath`. */
   readonly path?: string;
-  /** Names a template sees besides `salt`, `grains`, `pillar`, `opts`, `saltenv`; they win over those. */
+  /** Variables of a template in addition to `salt`, `grains`, `pillar`, `opts`, `saltenv`; they take precedence. */
   readonly context?: PlainDict;
 }
 
-/** What one step of a pipe sees. */
+/** The context of one step of a pipe. */
 export interface RendererContext {
   readonly opts: Readonly<Record<string, Value>>;
   readonly grains: Dict;
   readonly pillar: Dict;
   readonly saltenv: string;
   readonly sls: string;
-  /** The file the text came from; undefined for text from elsewhere. */
+  /** The file of the text; undefined for text from elsewhere. */
   readonly path: string | undefined;
-  /** What stands behind the name in the pipe: `-s` in `#!jinja -s|yaml`. */
+  /** The arguments after the name in the pipe: `-s` in `#!jinja -s|yaml`. */
   readonly argline: string;
-  /** Names given by the caller, for templates. */
+  /** Variables given by the caller, for templates. */
   readonly variables: Readonly<PlainDict>;
-  /** Stands for the run the file is rendered for: what one file leaves for those after it hangs on it. */
+  /** Identifies the run for which the file is rendered: data that one file passes to later ones is attached to it. */
   readonly run: object | undefined;
   /** True for the first step of a pipe, whose text may begin with the `#!` line. */
   readonly first: boolean;
@@ -46,9 +46,9 @@ export interface RendererContext {
   call(fun: string, ...args: Value[]): Promise<Value>;
   callWith(fun: string, args: readonly Value[], kwargs: PlainDict): Promise<Value>;
   exec(file: string, args: readonly string[], options?: ExecOptions): Promise<ExecResult>;
-  /** Renders a Jinja template with the names of this pipe. */
+  /** Renders a Jinja template with the variables of this pipe. */
   jinja(source: string): Promise<string>;
-  /** Another renderer on a text, with more names for templates; undefined when there is none of that name. */
+  /** Another renderer on a text, with more variables for templates; undefined when there is none of that name. */
   renderWith(
     name: string,
     source: Value,
@@ -61,11 +61,11 @@ export interface RendererContext {
 export interface RendererSpec {
   readonly name: string;
   readonly doc: string;
-  /** What it takes: `text`, or `any` for renderers that also go through data (decryption). */
+  /** Its input: `text`, or `any` for renderers that also process data (decryption). */
   readonly input: 'text' | 'any';
-  /** What it gives: `text` for the next renderer, `data`, or `same` as it was given. */
+  /** Its output: `text` for the next renderer, `data`, or `same` as the input. */
   readonly output: 'text' | 'data' | 'same';
-  /** true, or the reason why not. */
+  /** true, or the reason why it is not usable. */
   readonly available?: (system: Availability) => true | string | Promise<true | string>;
   render(source: Value, ctx: RendererContext): Value | Promise<Value>;
 }
@@ -82,23 +82,23 @@ export const defineRenderer = (spec: RendererSpec): Renderer => ({
   ...withKnownKeys('defineRenderer()', spec, rendererKeys),
 });
 
-/** Where and how rendering failed, as far as it is known. */
+/** Where and how rendering failed, as far as known. */
 export interface RenderPlace {
   readonly file?: string | undefined;
   readonly line?: number | undefined;
   readonly column?: number | undefined;
-  /** The lines around, the guilty one marked. */
+  /** The surrounding lines, with the faulty one marked. */
   readonly excerpt?: string | undefined;
-  /** Templates on the way there, outermost first: `file(line)`. */
+  /** Templates that lead there, outermost first: `file(line)`. */
   readonly stack?: readonly string[] | undefined;
 }
 
 /**
- * A source that cannot be rendered. The message is the text Salt shows for it, word for word; the place is beside it,
- * since Salt's own text often lacks it.
+ * A source that cannot be rendered. The message is exactly Salt's text; the position is separate,
+ * because Salt's own text often lacks it.
  */
 export class RenderError extends HaliteError {
-  /** Python's class: `SaltRenderError` for what Salt words itself, else the one that would come through. */
+  /** Python's class: `SaltRenderError` for Salt's own errors, else the original exception. */
   readonly pyType: string;
   readonly place: RenderPlace;
 
@@ -114,7 +114,7 @@ export class RenderError extends HaliteError {
     this.place = place;
   }
 
-  /** The message with the place and the excerpt, for logs, unless the message has them already. */
+  /** The message with the position and the excerpt, for logs, unless the message already contains them. */
   get located(): string {
     const { file, line, column, excerpt, stack } = this.place;
     const parts = [this.message];
@@ -131,7 +131,7 @@ export class RenderError extends HaliteError {
   }
 }
 
-/** What the function of a `#!js` or `#!ts` file is given. */
+/** The argument of the function of a `#!js` or `#!ts` file. */
 export interface SlsScope {
   /** Calls an execution function: `await salt('pkg.version', 'nginx')`; named arguments as last one: `{ kwargs: { … } }`. */
   readonly salt: (fun: string, ...args: Value[]) => Promise<Value>;
@@ -144,7 +144,7 @@ export interface SlsScope {
   readonly [name: string]: unknown;
 }
 
-/** A chunk of SLS data: what YAML could say, written as code. */
+/** A chunk of SLS data: the same as in YAML, written as code. */
 export type SlsData = { readonly [id: string]: unknown };
 
 /** The default export of a `#!ts` file: `const build: SlsBuilder = ({ grains }) => ({ … }); export default build;` */

@@ -1,4 +1,4 @@
-// The shapes of state functions: what they call and say under test, when something changes, when nothing does, and when it fails.
+// The helpers for state functions: what they call and report under test, on a change, without a change, and on failure.
 import { describe, expect, it } from 'vitest';
 import { newDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
@@ -30,7 +30,7 @@ function contextFor(test: boolean): StateContext {
 
 const shown = ({ result, comment, changes }: StateResult): unknown => [result, comment, { ...changes }];
 
-/** A thing that is there or not, and a state that wants it. */
+/** A resource that exists or not, and a state that manages it. */
 function thing(start: Value, answer: Value = true) {
   const world = { value: start, calls: 0 };
   const state = (ctx: StateContext, more: Partial<Parameters<typeof resource<Value, boolean, Value>>[1]> = {}) =>
@@ -52,14 +52,14 @@ function thing(start: Value, answer: Value = true) {
 }
 
 describe('resource', () => {
-  it('leaves what is right alone', async () => {
+  it('does nothing when the resource is as wanted', async () => {
     const { world, state } = thing('there');
     expect(shown(await state(contextFor(false)))).toEqual([true, 'already there', {}]);
     expect(shown(await state(contextFor(true)))).toEqual([true, 'already there', {}]);
     expect(world.calls).toBe(0);
   });
 
-  it('changes nothing under test, and says what it would do', async () => {
+  it('changes nothing under test, and reports what it would do', async () => {
     const { world, state } = thing(null);
     expect(shown(await state(contextFor(true)))).toEqual([null, 'would be made', {}]);
     expect(world.calls).toBe(0);
@@ -85,14 +85,14 @@ describe('resource', () => {
     expect(world).toEqual({ value: 'there', calls: 1 });
   });
 
-  it('fails when the answer says so, or when the change took no effect', async () => {
+  it('fails when the result says so, or when the change had no effect', async () => {
     expect(shown(await thing(null, false).state(contextFor(false)))).toEqual([false, 'not made', {}]);
     const idle = thing(null);
     const result = await idle.state(contextFor(false), { change: () => true, recheck: true });
     expect(shown(result)).toEqual([false, 'not made', {}]);
   });
 
-  it('gives what is there afterwards to the texts and changes', async () => {
+  it('passes the resource after the change to the texts and changes', async () => {
     const { state } = thing('old');
     const result = await state(contextFor(false), {
       compare: (found) => found !== 'there',
@@ -103,7 +103,7 @@ describe('resource', () => {
     expect(shown(result)).toEqual([true, 'made: true', { old: 'old', new: 'there' }]);
   });
 
-  it('takes away what shall not be there', async () => {
+  it('removes a resource that is not wanted', async () => {
     const { state } = thing('there');
     expect(shown(await state(contextFor(false), { wanted: false }))).toEqual([true, 'made', { new: 'there' }]);
     expect(shown(await thing(null).state(contextFor(false), { wanted: false }))).toEqual([true, 'already there', {}]);
@@ -115,7 +115,7 @@ describe('resource', () => {
     expect(world.calls).toBe(0);
   });
 
-  it('makes announced failures its comment, and lets mistakes in the code pass', async () => {
+  it('reports expected failures in its comment, and rethrows errors in the code', async () => {
     const { state } = thing(null);
     const error = (message: string, during: string): string => `${during}: ${message}`;
     const find = (): never => {
@@ -129,13 +129,13 @@ describe('resource', () => {
     await expect(state(contextFor(false), { change: wrong, error })).rejects.toThrow('a mistake');
   });
 
-  it('fails with what the answer says went wrong', async () => {
+  it('fails with the error that the result contains', async () => {
     const { state } = thing(null);
     const problem = (answer: Value): string => `said ${String(answer)}`;
     expect(shown(await state(contextFor(false), { problem }))).toEqual([false, 'said true', {}]);
   });
 
-  it('looks only once more after a change, and not when it was refused', async () => {
+  it('searches only once more after a change, and not when it was refused', async () => {
     const looks: boolean[] = [];
     const spec = (answer: boolean) => ({
       find: (again: boolean) => looks.push(again) > 1,
@@ -151,13 +151,13 @@ describe('resource', () => {
     expect(looks).toEqual([false]);
   });
 
-  it('always has something to do when nothing is to be found', async () => {
+  it('always applies the change when there is no find', async () => {
     const always = { change: () => true, would: 'would run', done: 'ran' };
     expect(shown(await resource(contextFor(true), always))).toEqual([null, 'would run', {}]);
     expect(shown(await resource(contextFor(false), always))).toEqual([true, 'ran', {}]);
   });
 
-  it('takes a result of the change as it is, and adds keys to every result', async () => {
+  it('uses a result of the change unchanged, and adds keys to every result', async () => {
     const ctx = contextFor(false);
     const { world } = thing(null);
     const result = await resource(ctx, {
@@ -182,7 +182,7 @@ describe('changeSet', () => {
       ...texts,
     });
 
-  it('carries out part after part, and only notes them under test', async () => {
+  it('applies part after part, and only reports them under test', async () => {
     const calls: string[] = [];
     expect(shown(await two(contextFor(true), calls))).toEqual([null, 'would change', { a: 1, b: 2 }]);
     expect(calls).toEqual([]);
@@ -190,15 +190,15 @@ describe('changeSet', () => {
     expect(calls).toEqual(['a', 'b']);
   });
 
-  it('fails when a part does, and keeps what the others changed', async () => {
+  it('fails when a part does, and keeps the changes of the others', async () => {
     expect(shown(await two(contextFor(false), [], false))).toEqual([false, 'no b', { a: 1 }]);
   });
 
-  it('is right when no part differs', async () => {
+  it('changes nothing when no part differs', async () => {
     expect(shown(await changeSet(contextFor(false), { each: async () => {}, ...texts }))).toEqual([true, 'fine', {}]);
   });
 
-  it('keeps the changes made before something was thrown', async () => {
+  it('keeps the changes made before an error was thrown', async () => {
     const result = await changeSet(contextFor(false), {
       async each(set) {
         await set.part({ changes: { a: 1 } });
@@ -210,7 +210,7 @@ describe('changeSet', () => {
     expect(shown(result)).toEqual([false, 'Error: gone', { a: 1 }]);
   });
 
-  it('hides changes under test, and does work around the parts only when it is none', async () => {
+  it('hides changes under test, and does the work around the parts only outside of test mode', async () => {
     const work: string[] = [];
     const run = (ctx: StateContext) =>
       changeSet(ctx, {
@@ -228,7 +228,7 @@ describe('changeSet', () => {
     expect([done.name, ...(shown(done) as unknown[]), ...work]).toEqual(['other', true, '', { a: 1 }, 'around']);
   });
 
-  it('says one sentence for all parts that failed', async () => {
+  it('has one comment for all parts that failed', async () => {
     const each = async (set: Parameters<Parameters<typeof changeSet>[1]['each']>[0]): Promise<void> => {
       await set.part({ change: () => false, failed: '' });
     };
@@ -247,7 +247,7 @@ describe('changeSet', () => {
 });
 
 describe('withForecast', () => {
-  it('asks only the forecast under test', async () => {
+  it('calls only the forecast under test', async () => {
     const run = (ctx: StateContext) =>
       withForecast(
         ctx,

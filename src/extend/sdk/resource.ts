@@ -1,4 +1,4 @@
-// Three shapes of a state function in which test mode cannot be forgotten: one resource, a set of changes, a forecast.
+// Three helpers for state functions in which test mode cannot be forgotten: one resource, a set of changes, a forecast.
 
 import { isTruthy } from '../../base/codec/python/index.ts';
 import { type Dict, newDict, type Value } from '../../base/codec/value.ts';
@@ -8,9 +8,9 @@ import type { StateContext, StateExtra, StateResult } from './states.ts';
 
 type Text = string | string[];
 type Awaitable<T> = T | Promise<T>;
-/** A value, or how it is worked out from what is known at that point. */
+/** A value, or a function that computes it from what is known at that point. */
 type Given<T, Known> = T | ((known: Known) => T);
-/** Changes as they are written in code; `resource` makes a dictionary without prototype of them. */
+/** Changes as written in code; `resource` converts them to a dictionary without prototype. */
 export type Changes = Dict | Readonly<Record<string, Value>>;
 
 /** What is known before the change. */
@@ -21,9 +21,9 @@ export interface BeforeChange<Found, Difference> {
 
 /** What is known after the change. */
 export interface AfterChange<Found, Difference, Answer> extends BeforeChange<Found, Difference> {
-  /** What `change` gave. */
+  /** The result of `change`. */
   readonly answer: Answer;
-  /** What is there now: found again with `recheck`, otherwise the same as `found`. */
+  /** The current state: found again with `recheck`, otherwise the same as `found`. */
   readonly after: Found;
 }
 
@@ -31,27 +31,29 @@ export interface Resource<Found, Difference, Answer> {
   /** Keys of every result (`name` when it is not that of the state). */
   readonly extra?: StateExtra;
   /**
-   * What is there. Reads only: it runs under test too. `again` is true when it looks what became of the change. Without
-   * it there is always something to do.
+   * Finds the current state. Read-only: it runs under test too. `again` is true when it checks the effect of the
+   * change. Without it the change is always applied.
    */
   find?(again: boolean): Awaitable<Found>;
   /**
-   * What is not as wanted; nothing (undefined, false, '', or empty) when everything is. Without it, finding something is
-   * right, or finding nothing with `wanted: false`.
+   * The difference from what is wanted; undefined, false, '' or empty when there is none. Without it, a found resource
+   * is as wanted, or a missing one with `wanted: false`.
    */
   compare?(found: Found): Awaitable<Difference>;
   readonly wanted?: boolean;
-  /** Why it cannot be done, now that this was found: the state fails with it. */
+  /** Why the change is impossible in the found state: the state fails with it. */
   refuse?(found: Found): Text | undefined;
   /**
-   * Brings it about; never called under test. When `failed` is given, an answer that Python takes for false (`false`,
-   * null, '', empty) means that it failed. Without `done` the answer is a result made by `ctx.ok`, `ctx.fail` or
+   * Applies the change; never called under test. When `failed` is given, a result that is false in Python (`false`,
+   * null, '', empty) means that it failed. Without `done` the result is one of `ctx.ok`, `ctx.fail` or
    * `ctx.result`.
    */
   change(known: BeforeChange<Found, Difference>): Awaitable<Answer>;
-  /** What the answer says went wrong, when falsehood does not tell. */
+  /** The error that the result of `change` contains, when falsehood does not indicate it. */
   problem?(answer: Answer): Text | undefined;
-  /** Finds and compares again after the change: what still differs (or an answer of `false`) means that it failed. */
+  /**
+   * Finds and compares again after the change: a remaining difference (or a result of `false`) means that it failed.
+   */
   readonly recheck?: boolean;
   /** The comment when nothing has to change, */
   readonly right?: Given<Text, { readonly found: Found }>;
@@ -62,12 +64,12 @@ export interface Resource<Found, Difference, Answer> {
   /** and when it failed. */
   readonly failed?: Given<Text, AfterChange<Found, Difference, Answer>>;
   /**
-   * What changes: a dictionary is known beforehand and shown under test too; a function is asked after the change, and
-   * test mode shows nothing unless `testChanges` says what.
+   * The changes: a dictionary is known in advance and shown under test too; a function is called after the change, and
+   * test mode shows nothing unless `testChanges` is given.
    */
   readonly changes?: Given<Changes, AfterChange<Found, Difference, Answer>>;
   readonly testChanges?: Given<Changes, BeforeChange<Found, Difference>>;
-  /** The comment when something throws: its message, and whether it was looked for or changed. */
+  /** The comment when an error is thrown: its message, and whether finding or changing failed. */
   error?(message: string, during: 'find' | 'change'): string;
 }
 
@@ -80,7 +82,7 @@ const given = <T extends Text | Changes, Known>(value: Given<T, Known>, known: K
   typeof value === 'function' ? value(known) : value;
 const asDict = (changes: Changes): Dict => (changes instanceof Map ? changes : newDict(Object.entries(changes)));
 
-/** Runs work whose announced failures become the comment of a failed state. */
+/** Runs work whose expected failures become the comment of a failed state. */
 async function guarded<T>(
   work: () => Awaitable<T>,
   failure: ((message: string) => StateResult) | undefined,
@@ -94,7 +96,7 @@ async function guarded<T>(
 }
 
 /**
- * A state that finds something, compares it with what is wanted, and changes it when it differs.
+ * A state that finds a resource, compares it with what is wanted, and changes it when it differs.
  *
  * ```ts
  * run: ({ name }, ctx) =>
@@ -121,10 +123,10 @@ export async function resource<
   const differenceOf = async (found: Found): Promise<Difference> =>
     spec.compare
       ? await spec.compare(found)
-      : // Without `compare` nobody gives another type to the difference than the one it has here.
+      : // Without `compare` the difference has exactly this type.
         ((isTruthy(found) !== (spec.wanted ?? true)) as Difference);
 
-  // What there is no function for is not there.
+  // A resource whose function does not exist is absent.
   const find = async (again: boolean): Promise<Found> => (spec.find ? await spec.find(again) : (undefined as Found));
   const looked = await guarded(async () => {
     const found = await find(false);
@@ -163,8 +165,8 @@ export async function resource<
 }
 
 /**
- * A state whose execution function finds and changes in one go (`cron.set_job` says whether it was there): under test
- * `forecast` answers, which reads only, otherwise `apply`.
+ * A state whose execution function finds and changes at once (`cron.set_job` returns whether the job existed): under
+ * test `forecast` is called, which only reads, otherwise `apply`.
  */
 export const withForecast = async <Result extends StateResult | undefined>(
   ctx: StateContext,

@@ -1,9 +1,9 @@
-// Secret stores as functions use them: by address.
+// Access to secret stores by URI.
 import type { Value } from '../../base/codec/value.ts';
 
-/** Secret stores as functions see them, by address. */
+/** Secret stores as seen by functions, by URI. */
 export interface SdbServices {
-  /** What is no address of a known profile comes back as it is, or is refused when `strict`. */
+  /** A text that is not a URI of a known profile is returned unchanged, or refused when `strict`. */
   get(uri: Value, strict?: boolean): Promise<Value>;
   /** False when there is no such profile. */
   set(uri: Value, value: Value): Promise<Value>;

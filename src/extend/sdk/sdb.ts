@@ -1,4 +1,4 @@
-// Drivers of secret stores: what stands behind `sdb://<profile>/<key>`.
+// Drivers of secret stores: the implementations of `sdb://<profile>/<key>`.
 import type { Dict, Value } from '../../base/codec/value.ts';
 import type { Availability } from './availability.ts';
 import type { ModuleContext } from './context.ts';
@@ -6,12 +6,12 @@ import { type KnownKeys, withKnownKeys } from './known-keys.ts';
 
 export interface SdbSpec {
   readonly name: string;
-  /** The name in `driver:` when it differs from the file's. */
+  /** The name in `driver:` when it differs from that of the file. */
   readonly virtualName?: string;
   readonly doc: string;
-  /** true, or the reason why not. */
+  /** true, or the reason why it is not usable. */
   readonly available?: (system: Availability) => true | string | Promise<true | string>;
-  /** The value of a key, null when there is none; `profile` is what the configuration says under the profile's name. */
+  /** The value of a key, null when there is none; `profile` is the configuration under the profile's name. */
   get(key: string, profile: Dict, ctx: ModuleContext): Value | Promise<Value>;
   set?(key: string, value: Value, profile: Dict, ctx: ModuleContext): Value | Promise<Value>;
   delete?(key: string, profile: Dict, ctx: ModuleContext): Value | Promise<Value>;

@@ -1,10 +1,10 @@
-// A job as the list of jobs shows it; stores keep this form ready, so that a long list is only put together.
+// A job as the list of jobs shows it; stores keep this form precomputed, so that a long list is only concatenated.
 import { type Dict, dictGet, dictHas, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { isJid, jidToTime } from '../../base/util/jid.ts';
 
-/** The block `jobs.list_jobs` shows for each job. */
+/** The entry of `jobs.list_jobs` for each job. */
 export function formatJob(load: Dict): PlainDict {
-  // One by one: there may be very many jobs.
+  // Field by field for speed: there may be very many jobs.
   const shown = newDict();
   shown['Function'] = dictGet(load, 'fun') ?? 'unknown-function';
   shown['Arguments'] = dictGet(load, 'arg') ?? [];
@@ -16,7 +16,7 @@ export function formatJob(load: Dict): PlainDict {
   return shown;
 }
 
-/** Given with the job, or among its arguments as they come from a command line. */
+/** Given with the job, or among its arguments as written on a command line. */
 export function metadataOf(load: Dict): Value | undefined {
   const own = dictGet(load, 'metadata');
   if (own !== undefined && own !== null) return own;
@@ -32,7 +32,7 @@ export function metadataOf(load: Dict): Value | undefined {
 
 export const startTime = (jid: string): string => (isJid(jid) ? jidToTime(jid) : '');
 
-/** The block with the time, as it stands in the list. */
+/** The entry with the time, as in the list. */
 export function listedJob(jid: string, load: Dict): PlainDict {
   const shown = formatJob(load);
   shown['StartTime'] = startTime(jid);

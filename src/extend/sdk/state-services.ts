@@ -1,17 +1,20 @@
-// The state engine as the execution module `state` sees it: compile, show and apply.
+// The state engine as seen by the execution module `state`: compile, show and apply.
 import type { Dict, PlainDict, Value } from '../../base/codec/value.ts';
 
-/** Settings of one run; everything that is not given is as the minion's options have it. */
+/** Settings of one run; absent ones are taken from the minion's options. */
 export interface StateRunRequest {
-  /** Options of this run over those of the minion: `saltenv`, `pillarenv`, `test`, `state_events`, `state_top`, … */
+  /**
+   * Options of this run that override those of the minion: `saltenv`, `pillarenv`, `test`, `state_events`, `state_top`,
+   * …
+   */
   readonly opts?: Readonly<Record<string, Value>>;
-  /** Pillar over the minion's own; text only with `pillarEnc`. */
+  /** Pillar that overrides the minion's own; text only with `pillarEnc`. */
   readonly pillar?: Value;
   /** The renderer that decrypts `pillar`. */
   readonly pillarEnc?: string;
-  /** A file whose options are laid over the minion's. */
+  /** A file whose options override the minion's. */
   readonly localConfig?: string;
-  /** Checks and orders everything, calls nothing. */
+  /** Checks and orders everything, runs nothing. */
   readonly mock?: boolean;
   readonly orchestrationJid?: Value;
 }
@@ -22,32 +25,32 @@ export interface ApplyOptions {
   /** Runs the high data of the last run instead of compiling. */
   readonly cache?: boolean;
   readonly cacheName?: string;
-  /** Goes on although the pillar has errors. */
+  /** Continues although the pillar has errors. */
   readonly force?: boolean;
   /** Only these SLS files of the top file. */
   readonly whitelist?: readonly string[];
 }
 
-/** What came of applying: results by tag, or the list of reasons why nothing was applied. */
+/** The outcome of applying: results by tag, or the list of reasons why nothing was applied. */
 export interface Applied {
   readonly return: Value;
-  /** 0 all is well, 1 it did not compile, 2 a state failed. */
+  /** 0 success, 1 it did not compile, 2 a state failed. */
   readonly retcode: number;
 }
 
-/** Low chunks in the order they are run, or what is wrong with the states. */
+/** Low chunks in the order in which they are run, or the problems of the states. */
 export type CompiledStates =
   | { readonly kind: 'chunks'; readonly chunks: PlainDict[] }
   | { readonly kind: 'errors'; readonly errors: string[] };
 
-/** Applies states, each verb from another source. */
+/** Applies states; each method uses another source. */
 export interface StateApply {
   highstate(options: ApplyOptions): Promise<Applied>;
   sls(mods: readonly string[], options: ApplyOptions): Promise<Applied>;
-  /** One id of SLS files with what it needs; an empty dict when there is no such id. */
+  /** One id of SLS files with its requisites; an empty dict when there is no such id. */
   slsId(id: string, mods: readonly string[]): Promise<Applied>;
   high(data: Dict): Promise<Applied>;
-  /** One chunk, without requisites: the bare result, or a list of what is wrong with the chunk. */
+  /** One chunk, without requisites: the bare result, or a list of problems of the chunk. */
   low(data: PlainDict): Promise<Applied>;
   /** The same with the result under its tag. */
   single(low: PlainDict): Promise<Applied>;
@@ -61,9 +64,9 @@ export interface StateShow {
   top(): Promise<Applied>;
   highstate(): Promise<Applied>;
   sls(mods: readonly string[]): Promise<Applied>;
-  /** Low chunks as they would be run: of the SLS files named, or of everything the top file assigns. */
+  /** Low chunks as they would be run: of the named SLS files, or of everything that the top file assigns. */
   lowstate(mods?: readonly string[]): Promise<CompiledStates>;
-  /** Low chunks of SLS files as they are written: nothing is extended or excluded. */
+  /** Low chunks of SLS files as written: nothing is extended or excluded. */
   lowSls(mods: readonly string[]): Promise<CompiledStates>;
   /** States and requisites as a graph; the SLS files named, or everything of the top file. */
   graph(mods: readonly string[] | undefined, format: 'dot' | 'svg'): Promise<Applied>;
@@ -75,7 +78,7 @@ export interface StateShow {
 export interface StateRun {
   readonly opts: Readonly<Record<string, Value>>;
   readonly pillar: Dict;
-  /** What went wrong while the pillar was compiled; undefined when nothing did. */
+  /** The errors of compiling the pillar; undefined when there were none. */
   readonly pillarErrors: readonly Value[] | undefined;
   readonly apply: StateApply;
   readonly show: StateShow;

@@ -1,4 +1,4 @@
-// State modules: functions that bring one thing into the state that was asked for, and say what they changed.
+// State modules: functions that bring one resource into the requested state, and report what they changed.
 import type { Dict, PlainDict, Value } from '../../base/codec/value.ts';
 import type { HaliteError } from '../../base/errors/index.ts';
 import type { Availability } from './availability.ts';
@@ -8,8 +8,8 @@ import { type KnownKeys, withKnownKeys } from './known-keys.ts';
 import type { ArgsOf, Params } from './params.ts';
 
 /**
- * What a state function returns. `result`: true fine, false failed, null "would change" (only under `test=True`).
- * Further keys are kept and shown (`pchanges`, `warnings: string[]`, `sub_state_run`, `data`, …).
+ * The result of a state function. `result`: true success, false failed, null "would change" (only under `test=True`).
+ * Additional keys are kept and shown (`pchanges`, `warnings: string[]`, `sub_state_run`, `data`, …).
  */
 export interface StateResult {
   name: string;
@@ -19,36 +19,37 @@ export interface StateResult {
   [extra: string]: Value | undefined;
 }
 
-/** Keys that may be added to, or put in place of, what a builder makes. */
+/** Keys that are added to, or override, the result of a builder. */
 export type StateExtra = { readonly [key: string]: Value | undefined };
 
-/** How a change is announced under `test=True` and carried out otherwise. */
+/** How a change is reported under `test=True` and applied otherwise. */
 export interface ChangePlan {
   /** The comment under `test=True`. */
   readonly test: string | string[];
   /** The changes shown under `test=True` when they differ from the real ones. */
   readonly testChanges?: Dict;
   /**
-   * Does it; never called under `test=True`. Whatever it returns is ignored, except a `StateResult` made by
-   * `ctx.ok`, `ctx.fail` or `ctx.result`, which then is the result. A thrown HaliteError fails the state with its text.
+   * Applies the change; never called under `test=True`. Its return value is ignored, except a `StateResult` of
+   * `ctx.ok`, `ctx.fail` or `ctx.result`, which is then the result. A thrown HaliteError fails the state with its
+   * message.
    */
   apply(): unknown;
-  /** The result when `apply` throws a HaliteError and its text alone would not do. */
+  /** The result when `apply` throws a HaliteError and its message alone is not sufficient. */
   failed?(error: HaliteError): StateResult;
 }
 
-/** The context of state functions: everything execution modules have, and the state being applied. */
+/** The context of state functions: everything that execution modules have, and the state being applied. */
 export interface StateContext extends ModuleContext {
   /**
    * The low chunk of this state, read-only: `state`, `fun`, `name`, `__id__`, `__sls__`, `__env__`, `order`, requisites
    * (`require: [{file: /x}]`) and every argument as written.
    */
   readonly low: Readonly<PlainDict>;
-  /** The SLS the state was declared in (`web.nginx`); '' when it came from no SLS (state.single). */
+  /** The SLS in which the state is declared (`web.nginx`); '' when there is none (state.single). */
   readonly sls: string;
-  /** The id it was declared under. (`ctx.id` is the minion's.) */
+  /** The id under which it is declared. (`ctx.id` is the minion's.) */
   readonly stateId: string;
-  /** The environment its SLS came from; `base` when unknown. Paths `salt://…` are looked up there. */
+  /** The environment of its SLS; `base` when unknown. Paths `salt://…` are looked up there. */
   readonly saltenv: string;
   /** Results so far by tag (`file_|-id_|-name_|-managed`), read-only. */
   readonly running: Readonly<Record<string, PlainDict>>;
@@ -56,22 +57,22 @@ export interface StateContext extends ModuleContext {
   readonly lowstate: readonly Readonly<PlainDict>[];
   /** The same text during one run: for files that hold data between states of a run (accumulators). */
   readonly instanceId: string;
-  /** True when nothing may be changed: a run with `test=True`, or a trial for somebody's `prereq`. */
+  /** True when nothing may be changed: a run with `test=True`, or the test run of a `prereq`. */
   readonly test: boolean;
-  /** Set while `modWatch` runs: the function the state asked for (`running`). */
+  /** Set while `modWatch` runs: the function that the state declares (`running`). */
   readonly watchedFunction: string | undefined;
-  /** While `modWatch` runs because of a `watch`: requisite → the chunks it means (`watch`, `require`, …); else empty. */
+  /** While `modWatch` runs because of a `watch`: requisite → its chunks (`watch`, `require`, …); else empty. */
   readonly requisites: Readonly<Record<string, readonly Readonly<PlainDict>[]>>;
 
-  /** Everything is as it should be: result true, no changes unless given. */
+  /** The resource is as wanted: result true, no changes unless given. */
   ok(comment: string | string[], extra?: StateExtra): StateResult;
-  /** It could not be done: result false. */
+  /** The change failed: result false. */
   fail(comment: string | string[], extra?: StateExtra): StateResult;
-  /** Any other result, spelled out. `name` is the state's name unless given. */
+  /** Any other result, given explicitly. `name` is the state's name unless given. */
   result(fields: StateExtra): StateResult;
   /**
-   * There is something to change. Under `test=True`: result null, comment `plan.test`, and `changes`; otherwise runs
-   * `plan.apply()` and gives result true, `comment` and `changes`.
+   * Something has to change. Under `test=True`: result null, comment `plan.test`, and `changes`; otherwise runs
+   * `plan.apply()` and returns result true, `comment` and `changes`.
    */
   change(changes: Dict, comment: string | string[], plan: ChangePlan): Promise<StateResult>;
   /** Calls another state function as part of this one (`ctx.state('file.managed', {name: …})`). */
@@ -83,7 +84,7 @@ export interface StateSpec<P extends Params> {
   readonly examples?: readonly string[];
   /**
    * `name` should be the first. Requisites and keywords of every state (`require`, `unless`, `retry`, `order`, …) are
-   * taken away before, so they need no mention, unless declared here: then the function gets them as well.
+   * removed before, so they need no declaration; a function that declares them gets them as well.
    */
   readonly params?: P;
   run(args: ArgsOf<P>, ctx: StateContext): StateResult | Promise<StateResult>;
@@ -91,7 +92,7 @@ export interface StateSpec<P extends Params> {
 
 const stateKeys: KnownKeys<StateSpec<Params>> = { doc: true, examples: true, params: true, run: true };
 
-/** A state function as loaders and the engine see it. */
+/** A state function as seen by loaders and the engine. */
 export type StateFunction = ExtensionFunction<StateContext>;
 
 /**
@@ -129,22 +130,27 @@ export type LowChunk = PlainDict;
 export interface StateModuleSpec {
   /** The file's own name (`file`, `mysql_user`). */
   readonly name: string;
-  /** The name states are written with when it differs. */
+  /** The name used in state files when it differs. */
   readonly virtualName?: string;
   readonly doc: string;
-  /** true, or the reason why not. */
+  /** true, or the reason why it is not usable. */
   readonly available?: (system: Availability) => true | string | Promise<true | string>;
   readonly functions: Readonly<Record<string, StateFunction>>;
-  /** Functions reachable under a second name: alias → name (`import` → `import_`). */
+  /** Functions with a second name: alias → name (`import` → `import_`). */
   readonly aliases?: Readonly<Record<string, string>>;
   /**
-   * Runs after a state that changed nothing itself when something it watches changed (`service.mod_watch` restarts).
-   * It gets every argument of the state; `ctx.watchedFunction` (and a parameter `sfun`, if declared) says which function.
+   * Runs after a state that changed nothing itself when a watched state changed (`service.mod_watch` restarts).
+   * It gets every argument of the state; `ctx.watchedFunction` (and a parameter `sfun`, if declared) is the function.
    */
   readonly modWatch?: StateFunction;
-  /** Runs once before the first state of this module in a run; a false answer only skips the noting of it. */
+  /**
+   * Runs once before the first state of this module in a run; after a false result it runs again before the next one.
+   */
   readonly modInit?: (low: Readonly<LowChunk>, ctx: StateContext) => boolean | Promise<boolean>;
-  /** With `aggregate: true`: may merge the arguments of later chunks of this module into this one. Gives the chunk to run. */
+  /**
+   * With `aggregate: true`: may merge the arguments of later chunks of this module into this one. Returns the chunk to
+   * run.
+   */
   readonly modAggregate?: (
     low: LowChunk,
     chunks: readonly Readonly<LowChunk>[],
@@ -164,7 +170,7 @@ const stateModuleKeys: KnownKeys<StateModuleSpec> = {
 
 /**
  * A state module: `export default defineState({ name: 'file', doc: '…', functions: { absent: state({…}) } })`.
- * It lies in `src/ext/states/<name>/index.ts`, or among users' files in `salt://_states`.
+ * Its file is `src/ext/states/<name>/index.ts`, or a user's file in `salt://_states`.
  */
 export const defineState = (spec: StateModuleSpec): StateModule => ({
   kind: 'states',

@@ -1,13 +1,13 @@
-// Assignments of states from elsewhere than top files: `master_tops` in the master's configuration.
+// Assignments of states from sources other than top files: `master_tops` in the master's configuration.
 import type { Dict, Value } from '../../base/codec/value.ts';
 import type { ExecOptions, ExecResult, ExtensionLog } from './exec.ts';
 import { type KnownKeys, withKnownKeys } from './known-keys.ts';
 
-/** What such a source sees. */
+/** The context of such a source. */
 export interface TopsContext {
-  /** The minion that asks. */
+  /** The requesting minion. */
   readonly minionId: string;
-  /** As the minion tells them. */
+  /** As the minion sent them. */
   readonly grains: Dict;
   /** The master's options. */
   readonly opts: Readonly<Record<string, Value>>;
@@ -19,7 +19,7 @@ export interface TopsContext {
 export interface TopsSpec {
   readonly name: string;
   readonly doc: string;
-  /** Environment → names of state files; `settings` is what stands below the name in `master_tops`. */
+  /** Environment → names of state files; `settings` is the value below the name in `master_tops`. */
   assign(settings: Value, ctx: TopsContext): Dict | Promise<Dict>;
 }
 

@@ -1,11 +1,11 @@
-// Python's idea of numbers, truth and types, for functions that take whatever an operator typed.
+// Python's conversion of numbers, truth and types, for functions that accept any value an operator typed.
 import { pyRepr, pyTypeName } from '../../base/codec/python/index.ts';
 import { asNumber, type Dict, dictEntries, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { pythonError } from './errors.ts';
 
 export { isTrue, isTruthy } from '../../base/codec/python/index.ts';
 
-/** Python's int(value): whole numbers, floats cut off, digits in text. */
+/** Python's int(value): whole numbers, truncated floats, digits in text. */
 export function pyInt(value: Value): number {
   const number = typeof value === 'boolean' ? Number(value) : asNumber(value);
   if (number !== undefined) return Math.trunc(number);
@@ -18,7 +18,7 @@ export function pyInt(value: Value): number {
   );
 }
 
-/** Keyword arguments without those the minion adds (`__pub_jid`, …). */
+/** Keyword arguments without those that the minion adds (`__pub_jid`, …). */
 export function cleanKwargs(kwargs: PlainDict): PlainDict {
   return newDict(Object.entries(kwargs).filter(([key]) => !key.startsWith('__')));
 }
@@ -28,7 +28,7 @@ export function textEntries(dict: Dict): [string, Value][] {
   return dictEntries(dict).map(([key, value]) => [typeof key === 'string' ? key : pyRepr(key), value]);
 }
 
-/** Text in a list or comma-separated in one string; Salt's `split_input`. */
+/** A list of text, or comma-separated text in one string; Salt's `split_input`. */
 export function textList(value: Value): string[] {
   const items = Array.isArray(value) ? value : typeof value === 'string' ? value.split(',') : [value];
   return items.map((item) => (typeof item === 'string' ? item.trim() : pyRepr(item)));

@@ -1,4 +1,4 @@
-// Who may do what: root everything, others what publisher_acl gives them, nobody anything without proof.
+// Authorization: root may do everything, others what publisher_acl allows, unauthenticated callers nothing.
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -49,7 +49,7 @@ describe('authorization', () => {
     expect(rootKey()).toHaveLength(76);
   });
 
-  it('knows a caller by the key', () => {
+  it('authenticates a caller by the key', () => {
     expect(authorization.authenticateCaller({ user: userInfo().username, key: rootKey() })).toEqual({
       user: userInfo().username,
     });
@@ -62,14 +62,14 @@ describe('authorization', () => {
     );
   });
 
-  it('answers external authentication clearly', () => {
+  it('refuses external authentication with a clear message', () => {
     expect(() => authorization.authenticateCaller({ eauth: 'pam', user: 'root', key: rootKey() })).toThrow(
       /External authentication/,
     );
   });
 
   // `daemon` is an account of every Linux system.
-  it('gives accounts that publisher_acl names a key which proves nobody else', () => {
+  it('gives accounts named in publisher_acl a key that authenticates no other user', () => {
     const key = readFileSync(join(dir, '.daemon_key'), 'utf8');
     expect(authorization.authenticateCaller({ user: 'daemon', key })).toEqual({ user: 'daemon' });
     for (const user of ['root', userInfo().username, 'sudo_ann', 'deploy', 'bin', ''])
@@ -112,14 +112,14 @@ describe('authorization', () => {
     else expect(() => authorization.authorizePublish({ user }, call)).toThrow(/may not run/);
   });
 
-  it('does not take a rule for some minions as one for minions it knows nothing of', () => {
+  it('does not apply a rule for some minions to minions without known data', () => {
     const call = { tgt: 'G@os:Debian', tgt_type: 'compound', fun: 'cmd.run', arg: [], user: 'deploy' };
     expect(() => authorization.authorizePublish({ user: 'deploy' }, call)).not.toThrow();
     const acl = { deploy: [{ 'G@id:web1': ['cmd.run'] }] };
     expect(() => withAcl(acl).authorizePublish({ user: 'deploy' }, call)).toThrow(/on this target/);
   });
 
-  it('gives back what may be published: by name where minions could see the target otherwise', () => {
+  it('returns the job that may be published: as a list where minions could evaluate the target differently', () => {
     const job = { tgt: 'web1', tgt_type: 'glob', fun: 'cmd.run', arg: [], user: 'deploy' };
     const nodegroups = { all: '*' };
     expect(authorization.authorizePublish({ user: 'deploy' }, { ...job, nodegroups })).toEqual({
@@ -142,14 +142,14 @@ describe('authorization', () => {
     ['executor_opts', { options: { executor_opts: 1 } }, 'executor_opts'],
     ['id', { options: { id: 'web1' } }, 'id'],
     ['master_id', { options: { master_id: 'x' } }, 'master_id'],
-  ])('lets nobody limited choose %s', (_, more, why) => {
+  ])('refuses %s from limited users', (_, more, why) => {
     const job = { tgt: '*', tgt_type: 'glob', fun: 'test.ping', arg: [], user: 'ops-ann', ...more };
     expect(() => authorization.authorizePublish({ user: 'ops-ann' }, job)).toThrow(
       new RegExp(`with ${why}: only users`),
     );
   });
 
-  it('keeps runners and wheel to the master’s own users', () => {
+  it('allows runners and wheel only for the master’s own users', () => {
     expect(() => authorization.authorizeMaster({ user: 'deploy' }, 'runner jobs.list_jobs')).toThrow(/may not run/);
     expect(() => authorization.authorizeMaster({ user: 'root' }, 'runner jobs.list_jobs')).not.toThrow();
   });

@@ -1,4 +1,5 @@
-// Who may ask the master for what: local users by their key file; everything else is refused until it is proven.
+// Which caller may request what from the master: local users authenticate with their key file; everything else is
+// refused.
 import { type Dict, dictEntries, dictGet, dictOf, isDict, type Value } from '../../base/codec/value.ts';
 import { parseInput } from '../../base/codec/yaml/index.ts';
 import type { MasterOpts } from '../../base/config/index.ts';
@@ -19,7 +20,7 @@ export interface AuthorizationParts {
   readonly targets: Pick<Targets, 'match'>;
 }
 
-/** How commands name somebody who came through sudo. */
+/** The prefix with which commands name a user who used sudo. */
 const sudoMark = 'sudo_';
 
 export type Credentials = Partial<Pick<ClearCredentials, 'token' | 'eauth' | 'user' | 'key'>>;
@@ -31,7 +32,10 @@ export class Authorization {
     this.#parts = parts;
   }
 
-  /** Proves the caller or throws auth.failed. Tokens and eauth are answered clearly until external auth exists. */
+  /**
+   * Authenticates the caller or throws auth.failed. Tokens and eauth are refused with a clear message until external
+   * auth exists.
+   */
   authenticateCaller(given: Credentials): Caller {
     if (given.token || given.eauth) {
       throw new HaliteError('auth.failed', 'External authentication is not configured on this master.', {
@@ -47,14 +51,14 @@ export class Authorization {
     return { user };
   }
 
-  /** Root and the master's user, and those who came through sudo unless rules count for them too. */
+  /** Root and the master's user, and users with sudo unless rules apply to them too. */
   hasFullRights({ user }: Caller): boolean {
     return this.#isMasterUser(user) || (user.startsWith(sudoMark) && !this.#parts.opts.sudo_acl);
   }
 
   /**
-   * Gives the request that may be published, which is the given one for root, the master's user and sudo; the blacklist
-   * counts for them too. For others the minions they may reach are written into it.
+   * Returns the request that may be published: unchanged for root, the master's user and sudo; the blacklist
+   * applies to them too. For other users the minions that they may reach are added to it.
    */
   authorizePublish(caller: Caller, request: AskedJob): AskedJob {
     const { user } = caller;
@@ -75,7 +79,7 @@ export class Authorization {
     const account = user.startsWith(sudoMark) ? user.slice(sudoMark.length) : user;
     const reserved = reservedOption(request);
     if (reserved) refuse(` with ${reserved}: only users with full rights may choose it`);
-    // Groups are those of the master: whoever is limited by them does not define them.
+    // Node groups are those of the master: a user who is limited by them must not define them.
     const { nodegroups: _own, ...own } = request;
     const limited = { ...own, foreign: true };
     const reach = new Reach(this.#parts.targets, limited);
@@ -94,13 +98,13 @@ export class Authorization {
   }
 }
 
-/** What else than the function would run on minions: returners write and connect, executors run commands. */
+/** Options that run something else on minions: returners write and connect, executors run commands. */
 function reservedOption({ ret, options }: AskedJob): string | undefined {
   if (ret) return 'a returner (ret)';
   return privilegedOptions.find((name) => options && Object.hasOwn(options, name));
 }
 
-/** Several functions come with a list of arguments each. */
+/** Several functions have a list of arguments each. */
 function requestedCalls({ fun, arg }: AskedJob): RequestedCall[] {
   if (typeof fun === 'string') return [{ fun, ...argumentsOf(arg) }];
   return fun.map((name, at) => {
@@ -109,7 +113,10 @@ function requestedCalls({ fun, arg }: AskedJob): RequestedCall[] {
   });
 }
 
-/** As minions bind them: maps marked as keywords and texts of the form `name=value` are named, the last of a name counts. */
+/**
+ * As minions bind them: maps marked as keywords and texts of the form `name=value` are named, the last of a name
+ * applies.
+ */
 function argumentsOf(list: readonly Value[]): { args: Value[]; kwargs: Dict } {
   const args: Value[] = [];
   const named: [Value, Value][] = [];
@@ -138,7 +145,7 @@ class Reach {
     this.#request = request;
   }
 
-  /** Minions that cannot be evaluated here may be anything, so a rule for some minions does not cover them. */
+  /** Minions that cannot be evaluated here may be any minions, so a rule for some minions does not cover them. */
   readonly covers: Covers = (expression) => {
     const known = this.#covered.get(expression);
     if (known !== undefined) return known;

@@ -12,28 +12,30 @@ export interface RequestedCall {
   readonly kwargs: Dict;
 }
 
-/** Whether every minion of the target is among those an expression names. */
+/** Whether every minion of the target is among those that an expression matches. */
 export type Covers = (expression: string) => boolean;
 
-/** Users are written as they are, as globs, or as regular expressions for the whole name. */
+/** Users are written literally, as globs, or as regular expressions for the whole name. */
 export function isListed(name: string, expressions: readonly string[]): boolean {
   return expressions.some((item) => matchesGlob(name, item) || matchesIdRule(item, name));
 }
 
-/** What is forbidden is read as widely as an expression can be. */
+/** A prohibition is matched as widely as possible. */
 function isForbidden(name: string, expressions: Value | undefined): boolean {
   const list = Array.isArray(expressions) ? expressions : [];
   return list.some((item) => typeof item === 'string' && (matchesGlob(name, item) || matchesWhole(name, item)));
 }
 
-/** The blacklist counts for everybody, root too. */
+/** The blacklist applies to all users, including root. */
 export function isBlacklisted(blacklist: Value | undefined, user: string, functions: readonly string[]): boolean {
   if (!isDict(blacklist)) return false;
   const modules = dictGet(blacklist, 'modules');
   return isForbidden(user, dictGet(blacklist, 'users')) || functions.some((fun) => isForbidden(fun, modules));
 }
 
-/** All of the calls must be allowed: one harmless function does not carry another; and there must be one. */
+/**
+ * All of the calls must be allowed: an allowed function does not permit another one; and there must be at least one.
+ */
 export function aclAllows(
   acl: Value | undefined,
   account: string,
@@ -44,7 +46,7 @@ export function aclAllows(
   const rules = dictEntries(acl)
     .filter(([name]) => isListed(account, [pyStr(name)]))
     .flatMap(([, own]) => (Array.isArray(own) ? own : []))
-    // Rules for every minion first: they need no look at the target.
+    // Rules for every minion first: they do not need the target.
     .sort((a, b) => Number(typeof a !== 'string') - Number(typeof b !== 'string'));
   if (calls.length === 0) return false;
   return calls.every((call) => call.fun === 'saltutil.find_job' || rules.some((rule) => permits(rule, call, covers)));
@@ -67,7 +69,7 @@ function meets(condition: Value, call: RequestedCall): boolean {
   return asList(only[1]).some((wanted) => isDict(wanted) && argumentsFit(wanted, call));
 }
 
-/** What the rule names must be there and match; `null` matches anything. */
+/** What the rule names must be present and match; `null` matches anything. */
 function argumentsFit(wanted: Dict, { args, kwargs }: RequestedCall): boolean {
   const fits = (expression: Value, given: Value | undefined): boolean =>
     given !== undefined && (expression === null || matchesArgument(pyStr(given), pyStr(expression)));
@@ -80,7 +82,7 @@ function argumentsFit(wanted: Dict, { args, kwargs }: RequestedCall): boolean {
   );
 }
 
-/** Arguments are any text: an expression without special characters is the text itself. */
+/** Arguments may be any text: an expression without special characters matches literally. */
 function matchesArgument(value: string, expression: string): boolean {
   return /[\\^$*+?()[\]{}|]/.test(expression) ? matchesWhole(value, expression) : value === expression;
 }

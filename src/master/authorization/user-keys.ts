@@ -1,4 +1,4 @@
-// The per-user key files (`cachedir/.root_key`) that let local commands prove who they are.
+// The per-user key files (`cachedir/.root_key`) with which local commands authenticate.
 import { timingSafeEqual } from 'node:crypto';
 import { chownSync, readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
@@ -10,7 +10,7 @@ import { isListed } from './publisher-acl.ts';
 export class UserKeys {
   readonly #keys = new Map<string, Buffer>();
 
-  /** Those whose keys open everything: root, the master's user, the user this process has. */
+  /** Users whose keys give full rights: root, the master's user, and the user of this process. */
   readonly #masters: ReadonlySet<string>;
 
   constructor(opts: { cachedir: string; user?: string | null; publisher_acl?: unknown }) {
@@ -30,7 +30,7 @@ export class UserKeys {
     }
   }
 
-  /** Whether `key` proves `user`: a privileged name takes a master's key, any other its own or a master's. */
+  /** Whether `key` authenticates `user`: a privileged name needs a master's key, any other its own or a master's. */
   proves(user: string, key: unknown, privileged: boolean): boolean {
     const given = typeof key === 'string' ? Buffer.from(key) : key instanceof Uint8Array ? Buffer.from(key) : undefined;
     if (!given) return false;

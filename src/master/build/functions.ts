@@ -1,4 +1,5 @@
-// Builds what runs on the master itself: runners and wheel functions, execution functions, reactions to events.
+// Builds the parts that run on the master itself: runners and wheel functions, execution functions, reactions to
+// events.
 import type { MasterOpts } from '../../base/config/index.ts';
 import type { Logger } from '../../base/log/index.ts';
 import type { FileServer } from '../../engine/files/server.ts';

@@ -1,4 +1,4 @@
-// Builds what knows the minions and follows their jobs: fleet, targets, tracking, publishing.
+// Builds the parts that manage minions and track their jobs: fleet, targets, tracking, publishing.
 import type { Logger } from '../../base/log/index.ts';
 import type { JobItem } from '../../engine/client/api.ts';
 import type { JobOutcome, JobRequest } from '../../extend/sdk/index.ts';
@@ -33,11 +33,11 @@ export interface JobBuildParts {
   readonly keys: Pick<KeyStore, 'ids' | 'has' | 'readText'>;
   readonly store: FleetStore & DurableParts['store'] & TrackerParts['store'] & PublishParts['store'];
   readonly publisher: Pick<Publisher, 'send'>;
-  /** What a minion's subscription is proven with; undefined for one without an accepted key. */
+  /** The key that verifies a minion's subscription; undefined for one without an accepted key. */
   sessionKey(id: string): string | undefined;
 }
 
-/** Jobs as the rest of the master starts them. */
+/** Starting jobs, for the other parts of the master. */
 export interface Jobs {
   prepare(request: AskedJob): PreparedJob;
   publish(request: AskedJob): Promise<TrackedJob>;
@@ -71,7 +71,8 @@ export async function buildJobs(parts: JobBuildParts): Promise<BuiltJobs> {
   await fleet.restore();
   const targets = new Targets({ opts, keys, fleet, log });
   const reasons = new Reasons({ opts, keys, fleet });
-  // Kept jobs end in the tracker, which keeps jobs, and asks minions by jobs: these three know each other.
+  // Durable jobs end in the tracker, the tracker creates durable jobs, and both ask minions with jobs: these three
+  // refer to each other.
   const activeJob = (jid: string) => tracker.job(jid);
   const durable = await DurableJobs.open({ log, bus, store, fleet, publisher, reasons, activeJob });
   const tracker: Tracker = new Tracker({

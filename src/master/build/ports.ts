@@ -32,7 +32,7 @@ export interface Ports {
   close(): Promise<void>;
 }
 
-/** Largest request taken from anybody; results above it must go through the file functions. */
+/** Largest accepted request; larger results must be transferred with the file functions. */
 const maxRequestBytes = 64 * 1024 * 1024;
 
 export async function openPorts(transport: Transport, parts: PortParts): Promise<Ports> {
@@ -45,7 +45,7 @@ export async function openPorts(transport: Transport, parts: PortParts): Promise
     ...(tls ? { tls } : {}),
     maxMessageBytes: maxRequestBytes,
     onProblem: ({ kind, peer, detail }: WireProblem) =>
-      log.limited(`wire:${kind}`, 'warn', 'a peer broke a rule of the wire', { kind, peer, why: detail }),
+      log.limited(`wire:${kind}`, 'warn', 'a peer violated the protocol', { kind, peer, why: detail }),
   };
   const publish = await transport
     .listenPublish({

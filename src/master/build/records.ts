@@ -1,4 +1,4 @@
-// Builds where jobs, results and events are kept: the master's own store, and the returners beside it.
+// Builds the storage of jobs, results and events: the master's own store, and the returners in addition to it.
 import { join } from 'node:path';
 import type { MasterOpts } from '../../base/config/index.ts';
 import type { Logger } from '../../base/log/index.ts';
@@ -13,11 +13,11 @@ import { ReturnerSinks } from '../returners/sinks.ts';
 
 export interface Records {
   readonly returnerSettings: ReturnerSettings;
-  /** Stores, and hands on to returners. */
+  /** Stores, and forwards to returners. */
   readonly store: JobStore;
   readonly sinks: ReturnerSinks;
   readonly history: History;
-  /** Begins with what earlier runs left in the spools, and to record events. */
+  /** Starts to deliver the spools of earlier runs, and to record events. */
   start(): Promise<void>;
   close(): Promise<void>;
 }

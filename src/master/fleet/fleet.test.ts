@@ -1,10 +1,10 @@
-// What the master remembers of minions stays bounded, whoever knocks.
+// The master's data about minions stays bounded, for any number of unknown ids.
 import { expect, it } from 'vitest';
 import { Fleet } from './fleet.ts';
 
 const nothing = async (): Promise<undefined> => undefined;
 const store = { loadMinionData: async () => new Map(), saveMinionData: nothing, dropMinionData: nothing };
-/** Nobody has a key. */
+/** No id has a key. */
 const strangers = (): Fleet =>
   new Fleet(
     store,
@@ -12,7 +12,7 @@ const strangers = (): Fleet =>
     () => undefined,
   );
 
-it('does not remember every name that strangers invent', () => {
+it('does not store every id that unauthenticated peers invent', () => {
   const fleet = strangers();
   for (let n = 0; n < 101_000; n++) fleet.signedIn(`stranger-${n}`, { result: 'pend', at: n, detail: '' });
   expect(fleet.ids()).toHaveLength(100_000);
@@ -20,7 +20,7 @@ it('does not remember every name that strangers invent', () => {
   expect(fleet.known('stranger-0')?.lastAuth?.result).toBe('accept');
 });
 
-it('remembers the reason of the last strangers that were refused, and forgets no minion for them', () => {
+it('stores the reason for the last refused unauthenticated peers, and drops no minion for them', () => {
   const fleet = strangers();
   const auth = { result: 'too-old', at: 1, detail: 'speaks protocol 0' } as const;
   fleet.refusedStranger('web1', auth);

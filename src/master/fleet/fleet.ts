@@ -1,4 +1,4 @@
-// Who is out there: last contact, live connections, grains and pillar of every minion, in memory.
+// All known minions in memory: last contact, live connections, grains and pillar.
 import { type Dict, dictGet, newDict } from '../../base/codec/value.ts';
 import type { MinionStatus } from '../../extend/sdk/context.ts';
 import { type BootDetails, readBoot, readPresenceTopic, verifyPresence } from '../../protocol/wire/presence-topic.ts';
@@ -14,11 +14,11 @@ export interface Connection extends BootDetails {
 
 export interface MinionRecord {
   readonly id: string;
-  /** Live connections of Halite minions by boot id; two are two machines with one name. */
+  /** Live connections of Halite minions by boot id; two mean two machines with the same id. */
   readonly connections: Map<string, Connection>;
-  /** True once this id has shown the Halite presence proof. */
+  /** True once this id has sent a valid Halite presence proof. */
   halite: boolean;
-  /** True once its connections are seen come and go: from then on "not connected" is a fact. */
+  /** True once its connects and disconnects are visible: from then on "not connected" is reliable. */
   tracked: boolean;
   lastContact: number;
   lostAt: number;
@@ -26,12 +26,12 @@ export interface MinionRecord {
   address: string;
   transport: string;
   generation: number;
-  /** Asked with find_job and silent at that time. */
+  /** When it last did not answer find_job. */
   silentSince: number;
   lastAuth: { result: string; at: number; detail: string } | undefined;
-  /** Its clock minus ours in seconds, from the last request that carried a time. */
+  /** Its clock minus ours in seconds, from the last request with a time. */
   skewSeconds: number | undefined;
-  /** The last proven request that was turned away. */
+  /** The last authenticated request that was refused. */
   refused: { readonly at: number; readonly why: string } | undefined;
   /** The process that connected last. */
   lastBoot: string;
@@ -39,19 +39,19 @@ export interface MinionRecord {
 
 /** More minions than any master has. */
 const mostRecords = 100_000;
-/** Ids without a key whose last refusal is remembered, so that an operator who asks gets the reason. */
+/** Ids without a key whose last refusal is stored, so that an operator can see the reason. */
 const mostStrangers = 1000;
-/** Live connections that one id may show: more are no minions. */
+/** Maximum number of live connections of one id: real minions have fewer. */
 const mostConnections = 64;
-/** A minion that renews its proof leaves and joins within moments. */
+/** A minion that renews its proof leaves and rejoins within a short time. */
 const reconnectingMs = 250;
-/** After a start of the master every minion that is alive has dialled again by then. */
+/** After a start of the master every running minion has reconnected by then. */
 export const startGraceMs = 20_000;
 
 /** `restarted`: it is another process than the one that was connected before. */
 export type FleetChange = (id: string, kind: 'joined' | 'left', restarted: boolean) => void;
 
-/** Where what minions told about themselves is kept. */
+/** Stores the data that minions sent about themselves. */
 export type FleetStore = Pick<JobStore, 'loadMinionData' | 'saveMinionData' | 'dropMinionData'>;
 
 export class Fleet {
@@ -103,13 +103,15 @@ export class Fleet {
     return this.#records.get(id);
   }
 
-  /** What came of a sign-in. Anybody can try one: names they invent must not fill the memory. */
+  /** The result of a sign-in. Any peer can send one: invented ids must not fill the memory. */
   signedIn(id: string, auth: NonNullable<MinionRecord['lastAuth']>): void {
     this.#strangers.delete(id);
     if (this.#records.has(id) || this.#records.size < mostRecords) this.record(id).lastAuth = auth;
   }
 
-  /** Somebody without a key here was refused: remembered for those who ask why, but only of the last ones. */
+  /**
+   * A peer without a key here was refused: stored so that an operator can see the reason, but only for the last ones.
+   */
   refusedStranger(id: string, auth: NonNullable<MinionRecord['lastAuth']>): void {
     const isStranger = this.#strangers.delete(id) || !this.#records.has(id);
     this.record(id).lastAuth = auth;
@@ -126,7 +128,7 @@ export class Fleet {
     const record = this.record(id);
     record.lastContact = Date.now();
     record.silentSince = 0;
-    // Behind the address stands what the peer calls itself.
+    // The address is followed by the name that the peer gives itself.
     const end = from.peer.indexOf(' ');
     if (from.peer) record.address = end < 0 ? from.peer : from.peer.slice(0, end);
     record.transport = from.transport;
@@ -140,11 +142,14 @@ export class Fleet {
     return claim !== undefined && key !== undefined && verifyPresence(claim, key);
   }
 
-  /** A subscriber came or went; only those that prove possession of the session key count. The port tells `left` of no others. */
+  /**
+   * A subscriber connected or disconnected; only those that prove possession of the session key count. The port reports
+   * `left` for no others.
+   */
   subscriber(event: SubscriberEvent): void {
     const claim = readPresenceTopic(event.topic);
     if (!claim) {
-      // Over TCP the transport has proven the id itself; one connection is one process.
+      // Over TCP the transport has verified the id itself; one connection is one process.
       if (event.id) this.#connection(event, event.id, event.peer, false);
       return;
     }
@@ -172,7 +177,7 @@ export class Fleet {
     }
   }
 
-  /** 'no' only when it is certain: the last of its connections ended, and not just now to come back under a new key. */
+  /** 'no' only when it is certain: the last of its connections ended, and not just for a renewal of the key. */
   connected(id: string): 'yes' | 'no' | 'unknown' {
     const record = this.#records.get(id);
     if (record && record.connections.size > 0) return 'yes';
@@ -182,14 +187,14 @@ export class Fleet {
     return silent && this.isHalite(id) && Date.now() - this.since > startGraceMs ? 'no' : 'unknown';
   }
 
-  /** A minion whose connections can be seen, by its proof or by what it said about itself before. */
+  /** A minion whose connections are visible, because of its proof or its earlier data. */
   isHalite(id: string): boolean {
     if (this.#records.get(id)?.halite) return true;
     const grains = this.#data.get(id)?.grains;
     return grains !== undefined && dictGet(grains, 'haliteversion') !== undefined;
   }
 
-  /** Silent for good after its key went: connections stay listed until they close. */
+  /** Called when its key was deleted: connections stay listed until they close. */
   forget(id: string): void {
     this.#records.delete(id);
     this.#data.delete(id);
@@ -200,7 +205,7 @@ export class Fleet {
     return this.#data.get(id);
   }
 
-  /** Grains come from the minion: what is too large or too deep is left out, whoever brings them here. */
+  /** Grains come from the minion: those that are too large or too deep are dropped, on every path. */
   async setData(id: string, { grains, ...rest }: MinionData): Promise<void> {
     const data = { ...rest, grains: acceptGrains(grains).grains };
     this.#data.set(id, data);

@@ -1,4 +1,4 @@
-// The mine after the key of a minion went: its data is neither shown nor kept.
+// The mine after the key of a minion was deleted: its data is neither returned nor stored.
 import { expect, it } from 'vitest';
 import { type Dict, dictOf, type PlainDict } from '../../base/codec/value.ts';
 import { nullLogger } from '../../base/log/index.ts';
@@ -28,14 +28,14 @@ async function setUp(raw: PlainDict = {}) {
   return { keyChanges, mine, keys, saved, found };
 }
 
-it('does not show what a minion without a key left', async () => {
+it('does not return the data of a minion without a key', async () => {
   const { keys, found } = await setUp();
   expect(found()).toEqual(['web1', 'web2']);
   keys.delete('web2');
   expect(found()).toEqual(['web1']);
 });
 
-it('forgets it when the key is deleted, unless preserve_minion_cache is set', async () => {
+it('removes it when the key is deleted, unless preserve_minion_cache is set', async () => {
   const one = await setUp();
   one.keyChanges.note('delete', 'web2');
   expect(one.mine.of('web2')).toBeUndefined();

@@ -8,26 +8,26 @@ import { parseTarget, resolve, type Target } from '../../protocol/target/index.t
 import type { JobStore, MinionData } from '../../store/jobs.ts';
 import type { Targets } from '../publish/targets.ts';
 
-/** Marks of an entry that names who may see it. */
+/** Keys of an entry that limits which minions may read it. */
 const aclMark = '__saltmine_acl__';
 const dataMark = '__data__';
 
-/** What one minion may keep here. Addresses and certificates take some kB; others get it as it is. */
+/** Limits for the data of one minion. Addresses and certificates take some kB; readers get it unchanged. */
 const mostFunctions = 1000;
 const mostBytes = 4 * 1024 * 1024;
 const oneValue = { bytes: 1024 * 1024, depth: 100 };
-/** What one query may bring. */
+/** Limit for the result of one query. */
 const mostAnswered = 64 * 1024 * 1024;
-/** Steps for the question whether one reader may see one value: its owner chose the expression. */
+/** Steps for checking whether one reader may read one value: its owner chose the expression. */
 const readerSteps = 50_000;
 
 /** One function of one minion. */
 interface Entry {
-  /** As it was sent, for the store. */
+  /** As received, for the store. */
   readonly sent: Value;
   readonly value: Value;
   readonly bytes: number;
-  /** Who may see it: everybody when undefined, nobody when it cannot be read. */
+  /** Which minions may read it: all when undefined, none when the expression is invalid. */
   readonly readers: Target | undefined;
 }
 
@@ -47,7 +47,7 @@ export class Mine {
     this.#parts = parts;
   }
 
-  /** The mine with what the last run of this master left in the store. */
+  /** The mine with the data that the last run of this master stored. */
   static async open(parts: MineParts): Promise<Mine> {
     const mine = new Mine(parts);
     for (const [id, data] of await parts.store.loadMine()) {
@@ -56,20 +56,20 @@ export class Mine {
     return mine;
   }
 
-  /** What a minion has put there, bare of who may see it. */
+  /** The mine data of a minion, without the access rules. */
   of(id: string): PlainDict | undefined {
     const entries = this.#data.get(id);
     return entries && newDict([...entries].map(([fun, { value }]) => [fun, value]));
   }
 
-  /** Throws 'codec.limit' for what is too much; then all stays as it was. */
+  /** Throws 'codec.limit' when it exceeds the limits; nothing is then changed. */
   put(id: string, data: PlainDict, clear: boolean): void {
     const added = Object.entries(data).map(([fun, sent]): [string, Entry] => [fun, this.#entry(id, fun, sent)]);
     const entries = new Map([...(clear ? [] : (this.#data.get(id) ?? [])), ...added]);
     let bytes = 0;
     for (const entry of entries.values()) bytes += entry.bytes;
     if (entries.size > mostFunctions || bytes > mostBytes)
-      throw new HaliteError('codec.limit', `The mine takes ${mostFunctions} functions and 4 MiB of a minion`);
+      throw new HaliteError('codec.limit', `The mine accepts ${mostFunctions} functions and 4 MiB of a minion`);
     this.#set(id, entries);
   }
 
@@ -82,9 +82,9 @@ export class Mine {
   }
 
   /**
-   * Values of some functions from the matched minions, as far as `reader` may see them; the master sees all. Functions of
-   * which there is nothing are left out. Throws HaliteError for a target that is wrong or costs too much, and for an
-   * answer that is too large.
+   * Values of some functions from the matched minions, as far as `reader` may read them; the master may read all.
+   * Functions without values are omitted. Throws HaliteError for a target that is invalid or too expensive, and for a
+   * result that is too large.
    */
   get(
     tgt: string | readonly string[],
@@ -92,7 +92,7 @@ export class Mine {
     functions: readonly string[],
     reader?: string,
   ): Map<string, PlainDict> {
-    // What a minion left behind whose key is gone is nobody's any more.
+    // Data of a minion whose key is deleted is not returned.
     const ids = this.#parts.keys.ids('accepted').filter((id) => this.#data.has(id));
     const { matched } = this.#parts.targets.match(tgt, kind, { ids, foreign: reader !== undefined });
     const answers = new Map<string, PlainDict>();
@@ -111,13 +111,13 @@ export class Mine {
     return answers;
   }
 
-  /** Entries of the store; what an older release took and this one would not is left out. */
+  /** Entries of the store; entries that exceed the current limits are dropped. */
   #stored(id: string): (entry: [string, Value]) => [string, Entry][] {
     return ([fun, sent]) => {
       try {
         return [[fun, this.#entry(id, fun, sent)]];
       } catch (error) {
-        this.#parts.log.warn('a value of the mine is left out', { minion: id, function: fun, why: messageOf(error) });
+        this.#parts.log.warn('a value of the mine is dropped', { minion: id, function: fun, why: messageOf(error) });
         return [];
       }
     };
@@ -137,12 +137,12 @@ export class Mine {
   #entry(id: string, fun: string, sent: Value): Entry {
     const bytes = measure([fun, sent], oneValue);
     if (bytes === undefined)
-      throw new HaliteError('codec.limit', `The mine takes 1 MiB and 100 levels of ${shortened(fun)}`);
+      throw new HaliteError('codec.limit', `The mine accepts 1 MiB and 100 levels of ${shortened(fun)}`);
     if (!isDict(sent) || !dictGet(sent, aclMark)) return { sent, value: sent, bytes, readers: undefined };
     return { sent, value: dictGet(sent, dataMark) ?? null, bytes, readers: this.#readersOf(id, fun, sent) };
   }
 
-  /** A minion may name anything: what is no target hides this value, and nothing else. */
+  /** A minion may write anything: an invalid target hides this value, and nothing else. */
   #readersOf(id: string, fun: string, entry: Dict): Target | undefined {
     const allowed = dictGet(entry, 'allow_tgt');
     if (allowed === undefined || allowed === null || allowed === '') return undefined;
@@ -154,7 +154,7 @@ export class Mine {
   }
 
   #hidden(id: string, fun: string, why: string): void {
-    this.#parts.log.limited(`mine:${id}`, 'warn', 'a value of the mine is hidden: its allow_tgt cannot be read', {
+    this.#parts.log.limited(`mine:${id}`, 'warn', 'a value of the mine is hidden: its allow_tgt is not valid', {
       minion: id,
       function: fun,
       why,

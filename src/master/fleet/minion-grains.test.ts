@@ -1,4 +1,4 @@
-// Which grains of a minion are taken.
+// Which grains of a minion are accepted.
 import { describe, expect, it } from 'vitest';
 import { dictOf, newDict, type Value } from '../../base/codec/value.ts';
 import { acceptGrains } from './minion-grains.ts';
@@ -6,7 +6,7 @@ import { acceptGrains } from './minion-grains.ts';
 const lists = (depth: number): Value => Array.from({ length: depth }).reduce<Value>((value) => [value], 1);
 
 describe('grains', () => {
-  it('are taken as they are, with what Salt would pass on', () => {
+  it('are accepted unchanged, with everything that Salt would accept', () => {
     const odd = dictOf([
       [1, 2],
       [null, Number.NaN],
@@ -19,7 +19,7 @@ describe('grains', () => {
     expect(acceptGrains(odd).grains).toBe(odd);
   });
 
-  it('lose only those that are too much', () => {
+  it('lose only those that exceed the limits', () => {
     const given = dictOf([
       ['os', 'Debian'],
       ['deep', lists(200)],
@@ -34,7 +34,7 @@ describe('grains', () => {
     expect(dropped).toEqual(['deep', 'big', 'one without a name', 'one without a name', 'inside']);
   });
 
-  it('are bounded together', () => {
+  it('have a limit in total', () => {
     const many = newDict(Array.from({ length: 10 }, (_, n): [string, Value] => [`g${n}x`, 'x'.repeat(900_000)]));
     expect(acceptGrains(many).dropped).toHaveLength(6);
     const names = newDict(Array.from({ length: 10_005 }, (_, n): [string, Value] => [`g${n}x`, n]));

@@ -1,20 +1,20 @@
-// Grains as a minion sends them: taken as they are within bounds, so that one minion's data can only be its own trouble.
+// Grains sent by a minion: accepted unchanged within limits, so that the data of one minion affects only this minion.
 import { type Dict, dictEntries, dictOf, type Value } from '../../base/codec/value.ts';
 import { shortened } from '../../base/util/budget.ts';
 import { measure } from '../../base/util/measure.ts';
 
-/** Large grains have some kB and five levels; Salt itself knows no bound. */
+/** Large grains have some kB and five levels; Salt itself has no limit. */
 const allBytes = 4 * 1024 * 1024;
 const one = { bytes: 1024 * 1024, depth: 100 };
 const most = 10_000;
 
 export interface AcceptedGrains {
   readonly grains: Dict;
-  /** Names of those that were left out. */
+  /** Names of the dropped ones. */
   readonly dropped: readonly string[];
 }
 
-/** Every grain that is small, flat and named enough; those beyond the bounds of the whole are left out from the end. */
+/** Every grain within the limits; when the total is exceeded, the last ones are dropped. */
 export function acceptGrains(given: Dict): AcceptedGrains {
   const entries: [Value, Value][] = [];
   const dropped: string[] = [];

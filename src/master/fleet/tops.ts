@@ -1,4 +1,4 @@
-// `master_tops`: what external systems assign to a minion, asked for when it applies its highstate.
+// `master_tops`: states that external systems assign to a minion, queried when it applies its highstate.
 import {
   type Dict,
   dictEntries,
@@ -27,7 +27,7 @@ export class MasterTops {
     this.#parts = parts;
   }
 
-  /** Environment → state files; a source that fails is left out and said in the log, as in Salt. */
+  /** Environment → state files; a source that fails is skipped and logged, as in Salt. */
   async of(id: string, load: PlainDict): Promise<PlainDict> {
     const wanted = this.#parts.opts.raw['master_tops'];
     const found = newDict();
@@ -49,7 +49,7 @@ export class MasterTops {
     try {
       const source = await this.#loader.get('tops', name);
       if (!source) {
-        log.limited(`tops:${name}`, 'error', 'master_tops names a source that is not there', {
+        log.limited(`tops:${name}`, 'error', 'master_tops names a source that does not exist', {
           source: name,
           why: this.#loader.reason('tops', name),
         });

@@ -1,4 +1,5 @@
-// Results that are written already: sent as they are, read by everybody else, and not stored again when they are long.
+// Results that are already JSON text: sent unchanged, parsed by all other readers, and not stored again when they are
+// long.
 import { describe, expect, it } from 'vitest';
 import { JsonText } from '../../base/codec/json/index.ts';
 import { dictGet, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
@@ -24,7 +25,7 @@ function scene(text: JsonText): { functions: MasterFunctions; fired: PlainDict[]
     },
     services: () => ({}) as MasterServices,
   };
-  const fn = masterFn({ doc: 'Gives the text.', run: () => text });
+  const fn = masterFn({ doc: 'Returns the text.', run: () => text });
   const loader = {
     find: async (_kind: string, name: string) => ({ name, fullName: name, fn }),
   } as unknown as Loader;
@@ -37,8 +38,8 @@ const text = (entries: number, outputter?: string): JsonText =>
 const announced = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 const plain = (value: Value | undefined): unknown => JSON.parse(JSON.stringify(value));
 
-describe('a result that is written already', () => {
-  it('goes to the command as it is, and as a value to events and history', async () => {
+describe('a result that is already JSON text', () => {
+  it('is sent to the command unchanged, and as a value to events and history', async () => {
     const { functions, fired, stored } = scene(text(1, 'yaml'));
     const { ret, success } = await functions.start('runners', 'jobs.list_jobs', [], newDict(), 'root').result;
     expect(ret).toBeInstanceOf(JsonText);
@@ -60,7 +61,7 @@ describe('a result that is written already', () => {
     expect(plain(dictGet(stored[0]!.load, 'return'))).toEqual(inHistory);
   });
 
-  it('is a value to functions that call it', async () => {
+  it('is a value for functions that call it', async () => {
     const { functions } = scene(text(1));
     expect(plain(await functions.call('runners', 'jobs.list_jobs', [], newDict()))).toEqual({ a: 1 });
   });

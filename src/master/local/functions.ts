@@ -1,4 +1,4 @@
-// Runners and wheel functions: found by the loader, run in the master, announced on the bus, kept in history.
+// Runners and wheel functions: found by the loader, run in the master, announced on the bus, stored in the history.
 import { JsonText, readValue } from '../../base/codec/json/index.ts';
 import { type Dict, dictGet, dictSize, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError, messageOf } from '../../base/errors/index.ts';
@@ -21,12 +21,12 @@ import { jobRecord, returnRecord } from '../../store/records.ts';
 export type MasterKind = 'runners' | 'wheel';
 
 export interface FunctionResult {
-  /** A text that is written already only for functions that show what is stored. */
+  /** JSON text only for functions that return stored data. */
   readonly ret: Value | JsonText;
   readonly success: boolean;
   readonly retcode: number;
   readonly out?: string;
-  /** Maps below the top are to be shown in the order they have. */
+  /** Nested maps are printed in their own order. */
   readonly inOrder?: boolean;
 }
 
@@ -35,13 +35,13 @@ export interface FunctionRun {
   readonly result: Promise<FunctionResult>;
 }
 
-/** Where a function's words go while it runs, and what ends it. */
+/** Where the output of a function goes while it runs, and what cancels it. */
 export interface FunctionHooks {
   readonly progress?: (text: string) => void;
   readonly print?: (text: string) => void;
   readonly signal?: AbortSignal;
   readonly user?: string;
-  /** For a run of the schedule: its name there, and what else is noted with the job. */
+  /** For a run of the schedule: its name there, and what else is stored with the job. */
   readonly schedule?: string;
   readonly metadata?: Dict;
 }
@@ -52,7 +52,10 @@ export interface FunctionParts {
   readonly bus: Pick<EventBus, 'fire'>;
   readonly store: Pick<JobStore, 'saveJob' | 'saveReturn'>;
   readonly loader: Loader;
-  /** What functions may ask of the master: asked for when one runs, because the services call functions themselves. */
+  /**
+   * Services of the master for functions: resolved when a function runs, because the services call functions
+   * themselves.
+   */
   services(): MasterServices;
 }
 
@@ -66,12 +69,12 @@ export class MasterFunctions {
     this.#loader = parts.loader;
   }
 
-  /** Extensions of users changed: runners and wheel modules are looked for again. */
+  /** Extensions of users changed: runners and wheel modules are loaded again. */
   reload(): void {
     this.#loader = this.#loader.fresh();
   }
 
-  /** Starts a function as a job of its own; the result never rejects, failure is in it. */
+  /** Starts a function as its own job; the returned promise never rejects, a failure is in the result. */
   start(
     kind: MasterKind,
     fun: string,
@@ -95,7 +98,7 @@ export class MasterFunctions {
     this.#running.set(jid, runningFields({ ...job, ret: '' }, process.pid));
     const result = this.#run(kind, fun, args, kwargs, jid, { ...hooks, user }).then((outcome) => {
       this.#running.delete(jid);
-      // Whoever waits has the result first: a large one takes a while to be announced and stored.
+      // The waiting caller gets the result first: a large one takes a while to be announced and stored.
       setImmediate(() => {
         const tag = kind === 'runners' ? runReturnTag(jid) : wheelReturnTag(jid);
         this.#parts.bus.fire(tag, {
@@ -110,7 +113,7 @@ export class MasterFunctions {
     return { jid, result };
   }
 
-  /** What runs now, in the shape of `saltutil.running`. */
+  /** The running functions, in the form of `saltutil.running`. */
   running(): PlainDict[] {
     return [...this.#running.values()];
   }
@@ -191,14 +194,14 @@ export class MasterFunctions {
     return (await found.fn.run(bound as never, context)) ?? null;
   }
 
-  /** Runner results belong to history too, under `<master id>`; `success` says what really happened. */
+  /** Runner results belong to the history too, under `<master id>`; `success` is the actual outcome. */
   #keep(job: PublishedJob, outcome: FunctionResult): void {
     const { store, opts, log } = this.#parts;
     const id = String(opts.raw['id'] ?? 'master');
     const started = Date.now();
     const { retcode, success } = outcome;
     const { options, ...own } = job;
-    // What the clock started is looked for in the history; what a person started was seen.
+    // A scheduled run is looked up in the history; the user has already seen the result of an interactive one.
     const internal = job.schedule === undefined;
     const record = jobRecord(
       { ...own, tgt: id, tgt_type: 'glob', options: { ...options, id } },
@@ -213,26 +216,26 @@ export class MasterFunctions {
       retcode,
     };
     const load = { ...record.load, return: ret.return, success, retcode };
-    // Written in the order they are handed over.
+    // Written in the order in which they are passed.
     Promise.all([store.saveJob(record), store.saveReturn(returnRecord(ret, load, started))]).catch((error: unknown) =>
       log.limited('store', 'error', 'a runner result could not be stored', { error: messageOf(error) }),
     );
   }
 }
 
-/** Functions that only show what is stored: they succeed whatever came of the jobs. */
+/** Functions that only show stored data: they succeed, whatever the outcome of the jobs. */
 const lookups = /^jobs\.(list_|lookup_|print_|last_|query)/;
 const isLookup = (kind: MasterKind, fun: string): boolean => kind === 'runners' && lookups.test(fun);
 const [mostStored, mostAnnounced] = [100, 2000];
 
-/** History is not stored a second time each time somebody looks at it. */
+/** History is not stored a second time whenever it is displayed. */
 function keptResult(fun: string, ret: Value | JsonText, most: number): Value {
   if (!lookups.test(fun.replace(/^runner\./, ''))) return readValue(ret);
   const entries = ret instanceof JsonText ? (ret.facts.entries ?? 0) : isDict(ret) ? dictSize(ret) : 0;
   return entries > most ? `${entries} entries, not repeated here` : readValue(ret);
 }
 
-/** Functions that apply states answer with results under `data`: a failed state is a failed function. */
+/** Functions that apply states return results under `data`: a failed state is a failed function. */
 function statesSucceeded(ret: Value | JsonText): boolean {
   const data = !(ret instanceof JsonText) && isDict(ret) ? dictGet(ret, 'data') : undefined;
   return data === undefined || checkResult(data);

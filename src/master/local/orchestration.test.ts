@@ -1,4 +1,4 @@
-// Waiting for events inside an orchestration: where values are looked for, and what ends the wait.
+// Waiting for events inside an orchestration: where values are searched, and what ends the wait.
 import { describe, expect, it } from 'vitest';
 import { EventBus } from '../../protocol/event/bus.ts';
 import { orchestrationServices } from './orchestration.ts';
@@ -24,7 +24,7 @@ describe('waitForEvents', () => {
     expect(await seen).toEqual(['b', 'c', 'a']);
   });
 
-  it('gives what was seen when time is over', async () => {
+  it('returns the values seen until the timeout', async () => {
     const { bus, waitForEvents } = services();
     const seen = waitForEvents({ ...wait, timeoutSeconds: 0.05 });
     bus.fire('done/1', { id: 'b' });

@@ -1,4 +1,4 @@
-// What states applied on the master may ask of it: jobs, master functions as jobs of their own, and events.
+// Services of the master for states that run on it: jobs, master functions as their own jobs, and events.
 import { readValue } from '../../base/codec/json/index.ts';
 import { isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
@@ -14,7 +14,7 @@ import type {
 import type { EventBus } from '../../protocol/event/bus.ts';
 import type { MasterFunctions } from './functions.ts';
 
-/** Functions that are orchestrations themselves: they go on under the job id of the first one. */
+/** Functions that are orchestrations themselves: they use the jid of the first one. */
 const orchestrations = new Set(['state.orchestrate', 'state.orch', 'state.sls']);
 
 export interface OrchestrationParts {
@@ -23,7 +23,7 @@ export interface OrchestrationParts {
   runJob(request: JobRequest, signal: AbortSignal): Promise<JobOutcome>;
 }
 
-/** The services for one run; `user` started it, `signal` ends it. */
+/** The services for one run; `user` started it, `signal` cancels it. */
 export function orchestrationServices(
   parts: OrchestrationParts,
   run: { readonly user: string; readonly signal: AbortSignal },
@@ -53,7 +53,7 @@ async function callFunction(
   return { jid, return: readValue(ret), success, retcode };
 }
 
-/** Salt: the value stands in the event's data, or one level below, where minions and reactors put their own. */
+/** As in Salt: the value is in the event's data, or one level below, where minions and reactors put their own. */
 function valueIn(data: Value, field: string): Value {
   if (!isDict(data)) return null;
   const of = (dict: Value): Value | undefined => {

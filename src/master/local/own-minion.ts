@@ -16,7 +16,7 @@ import type { MinionServices, OwnCallOptions, OwnCallOutcome } from '../../exten
 import type { MasterFunctions } from './functions.ts';
 import { type OrchestrationParts, orchestrationServices } from './orchestration.ts';
 
-/** Orchestrations may start orchestrations and wait for them: a low bound could make them wait for each other. */
+/** Orchestrations may start orchestrations and wait for them: a low limit could cause a deadlock. */
 const mostProcesses = 256;
 const idleProcessMs = 30_000;
 /** As long as a minion's grains cache. */
@@ -40,11 +40,11 @@ export class OwnMinion {
     this.#parts = parts;
   }
 
-  /** Runs a function to its end. Ending `signal` ends its process with everything it started. */
+  /** Runs a function to its end. Aborting `signal` ends its process with all child processes. */
   async call(fun: string, args: readonly Value[], kwargs: PlainDict, options: OwnCallOptions): Promise<OwnCallOutcome> {
     const { signal, user = 'root' } = options;
     const data = options.withPillar ? await this.#dataWithPillar() : await this.#workerData();
-    // Nested orchestrations share a job id; in the pool each has its own.
+    // Nested orchestrations share a jid; in the pool each has its own.
     const key = generateJid();
     const job = {
       ...{ jid: options.jid ?? key, fun, tgt: data.id, tgt_type: 'glob', ret: '', user },
@@ -78,7 +78,7 @@ export class OwnMinion {
     return this.#pool;
   }
 
-  /** The master's options over a minion's defaults; files and pillar are its own. */
+  /** The master's options over a minion's defaults; files and pillar are those of the master. */
   #opts(): PlainDict {
     const own = Object.fromEntries(Object.entries(this.#parts.opts.raw)) as PlainDict;
     return Object.assign(defaultsOf(minionOptions), own, { file_client: 'local', __role: 'master' });
@@ -125,7 +125,7 @@ export class OwnMinion {
     const services = orchestrationServices(this.#parts, { user, signal });
     return {
       hasMaster: false,
-      // Salt: orchestrations may run side by side, so none is in the way of another.
+      // As in Salt: orchestrations may run in parallel and do not block each other.
       running: async () => [],
       signalJob: async () => '',
       masterRequest: (load) =>

@@ -1,4 +1,4 @@
-// The master's unix socket: what local commands ask, authorized, answered as streams.
+// The master's unix socket: requests of local commands, authorized, answered as streams.
 import { join } from 'node:path';
 import { dictEntries, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import type { MasterOpts } from '../../base/config/index.ts';
@@ -57,7 +57,7 @@ type Verb = (args: PlainDict, caller: Caller, signal: AbortSignal) => Items;
 
 export async function listenLocal(parts: LocalParts): Promise<IpcServer> {
   const verbs = new Map<string, Verb>([
-    // Proves the caller before anything large is sent.
+    // Authenticates the caller before anything large is sent.
     ['hello', async function* () {}],
     ['publish', (args, caller, signal) => publish(parts, args, caller, signal)],
     ['runner', (args, caller, signal) => callFunction(parts, 'runners', args, caller, signal)],
@@ -68,7 +68,7 @@ export async function listenLocal(parts: LocalParts): Promise<IpcServer> {
   ]);
   const handler = async (call: IpcCall): Promise<void> => {
     const verb = verbs.get(call.verb);
-    if (!verb) throw new HaliteError('call.unknown', `the master knows no '${call.verb}'`);
+    if (!verb) throw new HaliteError('call.unknown', `the master has no call '${call.verb}'`);
     const caller = parts.authorization.authenticateCaller(readCredentials(call.args));
     await call.admit(caller.user, parts.authorization.hasFullRights(caller) ? trustedUser : limitedUser);
     await stream(call, verb(call.args, caller, call.signal));
@@ -77,7 +77,7 @@ export async function listenLocal(parts: LocalParts): Promise<IpcServer> {
   const { publisher_acl: acl, external_auth: eauth } = parts.opts.raw;
   const shared = [acl, eauth].some((rules) => isDict(rules) && dictEntries(rules).length > 0);
   if (!shared) return listenIpc(path(socketName), { mode: 0o600 }, handler);
-  // The master's own user has a socket that nobody else can fill.
+  // The master's own user has a socket that no other user can block.
   const servers = await Promise.all([
     listenIpc(path(socketName), { mode: 0o666, limits: sharedLimits }, handler),
     listenIpc(path(ownSocketName), { mode: 0o600 }, handler),
@@ -89,7 +89,7 @@ export async function listenLocal(parts: LocalParts): Promise<IpcServer> {
   };
 }
 
-/** Sends items at the speed the client reads them. */
+/** Sends items at the speed at which the client reads them. */
 async function stream(call: IpcCall, items: Items): Promise<void> {
   for await (const item of items) {
     if (call.signal.aborted) return;
@@ -116,7 +116,7 @@ async function* publish(
   const size = batch && (batch.size || safeSize(targets, request, batch));
   if (size) {
     const options = { size, waitSeconds: batch.wait ?? 0, failhard: batch.failhard === true };
-    // Somebody waits for every batch: for its next slot.
+    // A caller waits for every batch, which needs its next slot.
     yield* jobs.batch({ ...request, unwatched: false }, options, signal) as AsyncIterable<JobItem> as Items;
     return;
   }
@@ -129,7 +129,7 @@ async function* publish(
   yield* jobs.follow(job, signal) as AsyncIterable<JobItem> as Items;
 }
 
-/** --batch-safe-limit: a job that reaches that many minions becomes a batch by itself. */
+/** --batch-safe-limit: a job for that many minions becomes a batch automatically. */
 function safeSize(targets: LocalParts['targets'], request: AskedJob, batch: BatchRequest): string | undefined {
   const { safe_limit: limit, safe_size: size = 8 } = batch;
   if (!limit) return undefined;
@@ -164,7 +164,7 @@ async function* callFunction(
         lines.push({ type: 'print', text: line });
         wake();
       },
-      // In the background the function outlives the command that started it.
+      // In the background the function continues after the command that started it.
       ...(background ? {} : { signal }),
     },
   );
@@ -188,7 +188,7 @@ async function* callFunction(
   await finished;
 }
 
-/** Shows whose grains and pillar fit an expression, without any function that a rule could allow. */
+/** It reveals whose grains and pillar match an expression, without a function that a rule could allow. */
 async function* preview({ authorization, jobs, fleet }: LocalParts, args: PlainDict, caller: Caller): Items {
   authorization.authorizeMaster(caller, 'a preview of a target');
   const { nodegroups } = args;
@@ -218,7 +218,7 @@ async function* events(
   for await (const { tag, data } of bus.stream(text(args['tag']) ?? '', { signal })) yield { tag, data };
 }
 
-/** salt-key changed the folders itself; here is what the change means for a running master. */
+/** salt-key changed the folders itself; this applies the change to a running master. */
 async function* keysChanged({ authorization, keyChanges }: LocalParts, args: PlainDict, caller: Caller): Items {
   authorization.authorizeMaster(caller, 'key changes');
   for (const change of Array.isArray(args['changes']) ? args['changes'] : []) {

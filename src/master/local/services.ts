@@ -1,4 +1,4 @@
-// What runners and wheel functions may ask of the master.
+// Services of the master for runners and wheel functions.
 import { type Dict, isDict, newDict, type PlainDict } from '../../base/codec/value.ts';
 import type { FileServer } from '../../engine/files/server.ts';
 import { fileServerView } from '../../engine/files/view.ts';

@@ -1,4 +1,4 @@
-// What is cleaned by the clock, and where.
+// Periodic cleaning: what is removed, and where.
 import { describe, expect, it } from 'vitest';
 import { loadMasterConfig } from '../../base/config/index.ts';
 import { nullLogger } from '../../base/log/index.ts';
@@ -47,7 +47,7 @@ function cleaned(overrides: Record<string, string | number>): {
 }
 
 describe('old jobs', () => {
-  it('go from the own store after a day, and from another only when the configuration says so', () => {
+  it('are removed from the own store after a day, and from another only when configured', () => {
     const { own, other } = cleaned({ master_job_cache: 'mysql' });
     expect(own[0]?.keepSeconds).toBe(86_400);
     expect(other).toEqual([]);
@@ -56,19 +56,19 @@ describe('old jobs', () => {
     [{ keep_jobs_seconds: 86_400 }, 86_400],
     [{ keep_jobs_seconds: 60 }, 60],
     [{ keep_jobs: 72 }, 259_200],
-  ])('go from the database of master_job_cache with %o, once in a while', (given, seconds) => {
+  ])('are removed from the database of master_job_cache with %o, periodically', (given, seconds) => {
     const { own, other } = cleaned({ master_job_cache: 'mysql', ...given });
     expect(own[0]?.keepSeconds).toBe(seconds);
     expect(other).toEqual([['mysql', 'clean', seconds]]);
   });
-  it('are looked for again only when the last look is done', async () => {
+  it('are searched again only when the last search is finished', async () => {
     const { own, maintenance } = cleaned({});
     expect(own).toHaveLength(1);
     await new Promise(setImmediate);
     maintenance.run();
     expect(own).toHaveLength(2);
   });
-  it('stay for ever with 0', () => {
+  it('are never removed with 0', () => {
     const { own, other } = cleaned({ master_job_cache: 'mysql', keep_jobs_seconds: 0 });
     expect(own[0]?.keepSeconds).toBe(0);
     expect(other).toEqual([]);

@@ -1,4 +1,4 @@
-// What the master does by the clock: AES rotation, the drop file, old jobs, presence events.
+// Periodic tasks of the master: AES rotation, the drop file, old jobs, presence events.
 import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { MasterOpts } from '../../base/config/index.ts';
@@ -66,7 +66,7 @@ export class Maintenance {
     }
   }
 
-  /** `.dfn` with mode exactly 0400 asks for a rotation; with any other mode it is only removed, and said. */
+  /** `.dfn` with mode exactly 0400 requests a rotation; with any other mode it is only removed, and logged. */
   #dropFile(): boolean {
     const file = join(this.#parts.opts.cachedir, '.dfn');
     const stat = statSync(file, { throwIfNoEntry: false });
@@ -91,7 +91,10 @@ export class Maintenance {
     this.#present = now;
   }
 
-  /** The database of master_job_cache forgets what is too old, when that was asked for. While it is away it waits. */
+  /**
+   * Removes old jobs from the database of master_job_cache, when that is configured. Waits while the database is
+   * unavailable.
+   */
   #otherHistory(): void {
     const { returnerSettings, sinks, log } = this.#parts;
     if (!returnerSettings.jobCache || !returnerSettings.cleanOutside || returnerSettings.keepSeconds <= 0) return;
@@ -105,7 +108,7 @@ export class Maintenance {
   #history(): void {
     const { opts, store, log, returnerSettings } = this.#parts;
     this.#otherHistory();
-    // Very many jobs may take longer than the time between two looks.
+    // With very many jobs one run may take longer than the interval.
     if (this.#cleaning) return;
     this.#cleaning = true;
     const maxBytes = Math.max(0, opts.keep_jobs_mb) * 1024 * 1024;

@@ -1,4 +1,4 @@
-// The master's clock: runners (and wheel functions, named `wheel.…`) of the option `schedule` run on it.
+// The master's scheduler: runs runners (and wheel functions, named `wheel.…`) of the option `schedule`.
 import { type Dict, isDict, newDict, type PlainDict } from '../../base/codec/value.ts';
 import type { Logger } from '../../base/log/index.ts';
 import { Schedule, type ScheduledRun } from '../../engine/schedule/index.ts';

@@ -15,7 +15,7 @@ describe('batchSize', () => {
     expect(batchSize(text, total)).toBe(size);
   });
 
-  it.each(['', '0', '-3', 'many', '10 percent', '%'])('refuses %j and says what is expected', (text) => {
+  it.each(['', '0', '-3', 'many', '10 percent', '%'])('refuses %j and names the expected form', (text) => {
     expect(() => batchSize(text, 10)).toThrow(/Invalid batch size/);
   });
 });

@@ -1,4 +1,4 @@
-// Rolling runs on the master: never more than the batch size at a time, every minion counted exactly once.
+// Batches on the master: never more than the batch size at a time, every minion counted exactly once.
 import { newDict } from '../../base/codec/value.ts';
 import { HaliteError, messageOf } from '../../base/errors/index.ts';
 import type { Logger } from '../../base/log/index.ts';
@@ -17,9 +17,9 @@ export interface BatchParts extends PublishParts, StreamParts {
 }
 
 export interface BatchOptions {
-  /** A number, or a percentage of the matched. */
+  /** A number, or a percentage of the matched minions. */
   readonly size: string;
-  /** A slot stays empty this long after its minion is done. */
+  /** How long a slot stays empty after its minion has finished. */
   readonly waitSeconds: number;
   readonly failhard: boolean;
 }
@@ -38,7 +38,7 @@ export function batchSize(text: string, total: number): number {
   return share < 1 ? 1 : Math.floor(share);
 }
 
-/** Starts the batch, which goes on whoever listens, and gives its items until its end or until `signal`. */
+/** Starts the batch, which continues without listeners, and yields its items until its end or until `signal`. */
 export async function* runBatch(
   parts: BatchParts,
   request: AskedJob,
@@ -81,7 +81,7 @@ class BatchRun {
     this.#emit = emit;
   }
 
-  /** Nobody listens any more: the batch goes on, the record has the results. */
+  /** Nobody listens any more: the batch continues, the results are in the job store. */
   mute(): void {
     this.#emit = () => {};
   }
@@ -97,7 +97,7 @@ class BatchRun {
     this.#fill();
   }
 
-  /** Sends the job to as many as there are free slots. */
+  /** Sends the job to as many minions as there are free slots. */
   #fill(): void {
     // Some may have been cancelled while they waited.
     const held = new Set(this.#job.active.held());
@@ -133,7 +133,7 @@ class BatchRun {
     else setTimeout(free, this.#options.waitSeconds * 1000);
   }
 
-  /** --failhard: those that wait are not sent the job; those that run are awaited. */
+  /** --failhard: waiting minions are not sent the job; running ones are awaited. */
   #stop(): void {
     this.#stopped = true;
     const { active } = this.#job;

@@ -1,4 +1,4 @@
-// A published job as the stream of items a command prints: job, returns, missing ones, end.
+// A published job as the stream of items that a command prints: job, returns, missing ones, end.
 import { newDict } from '../../base/codec/value.ts';
 import { AsyncQueue } from '../../base/util/async-queue.ts';
 import type { JobItem } from '../../engine/client/api.ts';
@@ -12,7 +12,7 @@ export interface StreamParts {
   readonly fleet: Pick<Fleet, 'connected'>;
 }
 
-/** Sends a prepared job and gives its items, until its balance is closed or `signal` ends the interest. */
+/** Sends a prepared job and yields its items, until every minion has a verdict or `signal` aborts. */
 export async function* jobItems(parts: StreamParts, job: PreparedJob, signal: AbortSignal): AsyncIterable<JobItem> {
   const updates = new AsyncQueue<JobUpdate>();
   const stop = job.active.listen((update) => updates.push(update));
@@ -21,7 +21,7 @@ export async function* jobItems(parts: StreamParts, job: PreparedJob, signal: Ab
   try {
     await job.send();
     yield { type: 'job', jid: job.jid, minions: [...job.minions], missing: [...job.missing] };
-    // One that was closed before anybody listened has no end to tell.
+    // A job that was closed before anyone listened reports no end.
     if (job.active.ended) updates.close();
     if (signal.aborted) return;
     for await (const update of updates) {

@@ -28,14 +28,14 @@ describe('preflightText', () => {
   const classes = (given: Partial<Record<PreflightClass, Record<string, string>>>) =>
     Object.fromEntries(preflightClasses.map((name) => [name, newDict(Object.entries(given[name] ?? {}))])) as never;
 
-  it('counts every class that has somebody, and names those that need a look', () => {
+  it('counts every class with minions, and lists those with a problem', () => {
     const text = preflightText(
       classes({ connected: { a: '', b: '' }, away: { c: 'gone' }, too_old: { d: 'old' }, not_evaluated: { e: '' } }),
     );
     expect(text).toBe('5 minions: 2 connected, 1 away (c: gone), 1 too old (d: old), 1 not evaluated (e)');
   });
 
-  it('cuts long lists and groups digits', () => {
+  it('truncates long lists and groups digits', () => {
     const away = Object.fromEntries(Array.from({ length: 1200 }, (_, at) => [`m${at}`, '']));
     expect(preflightText(classes({ away }))).toBe('1,200 minions: 1,200 away (m0; m1; m2; m3; m4 and 1,195 more)');
     expect(preflightText(classes({ connected: { a: '' } }))).toBe('1 minion: 1 connected');

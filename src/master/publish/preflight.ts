@@ -1,4 +1,4 @@
-// Before a job is sent: in which state the minions are that a target means, and whether enough of them can be reached.
+// Before a job is sent: the status of the minions that a target matches, and whether enough of them are reachable.
 
 import { newDict, type PlainDict } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
@@ -30,7 +30,7 @@ export type PreflightClass = (typeof preflightClasses)[number];
 export interface Preflight {
   readonly matched: string[];
   readonly unknown: string[];
-  /** Ids of each class; with the reason where there is one. */
+  /** Ids of each class; with the reason if there is one. */
   readonly classes: Readonly<Record<PreflightClass, PlainDict>>;
 }
 
@@ -67,21 +67,21 @@ function classOf(parts: PreflightParts, id: string): [PreflightClass, string] {
     const why = parts.reasons.silence(id);
     return [why.code === 'too-old' ? 'too_old' : 'away', why.text];
   }
-  // Salt minions over ZeroMQ cannot be seen to connect: what counts is that they spoke.
+  // Connections of Salt minions over ZeroMQ are not visible: what counts is that they sent something.
   return [record && record.lastContact > 0 ? 'heard' : 'not_seen', ''];
 }
 
-/** `98%` or `12`: how many of a total that is. */
+/** `98%` or `12`: the required number out of a total. */
 export function requiredCount(text: string, total: number): number {
   const match = /^(\d+(?:\.\d+)?)(%?)$/.exec(text.trim());
   if (!match || (match[2] && Number(match[1]) > 100)) {
     throw new HaliteError('cli.usage', `Invalid share '${text}'`, { hint: 'Write for example 98% or 12.' });
   }
-  // Rounding noise must not turn 98% of 50 into 49.000000001.
+  // Floating-point noise must not turn 98% of 50 into 49.000000001.
   return match[2] ? Math.max(0, Math.ceil((Number(match[1]) / 100) * total - 1e-9)) : Number(match[1]);
 }
 
-/** --require: nothing is sent when fewer minions than that can be reached. */
+/** --require: nothing is sent when fewer minions than that are reachable. */
 export function refuseBelow(log: Pick<Logger, 'info'>, found: Preflight, require: string): void {
   const { connected, heard, duplicate } = found.classes;
   const reachable = [connected, heard, duplicate].reduce((sum, ids) => sum + Object.keys(ids).length, 0);
@@ -92,7 +92,7 @@ export function refuseBelow(log: Pick<Logger, 'info'>, found: Preflight, require
   const share = total > 0 ? ` (${Math.floor((reachable / total) * 1000) / 10}%)` : '';
   throw new HaliteError(
     'call.failed',
-    `Not sent: --require ${require} asks for ${needed} of ${total} minions, ${reachable}${share} can be reached`,
+    `Not sent: --require ${require} needs ${needed} of ${total} minions, ${reachable}${share} are reachable`,
     {
       hint: preflightText(found.classes),
       details: { exitCode: exitCodes.tempFail },
@@ -109,7 +109,7 @@ const words: Readonly<Record<PreflightClass, string>> = {
   not_seen: 'not seen yet',
   not_evaluated: 'not evaluated',
 };
-/** Minions named in the summary line before it is cut short. */
+/** Number of minions named in the summary line before it is truncated. */
 const named = 5;
 
 /** `4 minions: 2 connected, 1 away (db1: its connection …), 1 not evaluated (web9)`. */

@@ -1,4 +1,4 @@
-// A job on its way out: what is published stays small, whomever it means, and the steps come in their order.
+// Publishing a job: the published message stays small for any target, and the steps are done in order.
 import { describe, expect, it } from 'vitest';
 import { pack } from '../../base/codec/msgpack/index.ts';
 import { dictOf, type PlainDict } from '../../base/codec/value.ts';
@@ -19,7 +19,7 @@ interface Sent {
   readonly ids: readonly string[] | undefined;
 }
 
-/** Parts without ports and disk: everybody has an accepted key and known grains. */
+/** Parts without ports and disk: every minion has an accepted key and known grains. */
 async function partsOf(sent: Sent[]): Promise<PublishParts> {
   const nothing = async (): Promise<undefined> => undefined;
   const unused = (): never => expect.fail('nobody is asked, and nothing is kept');
@@ -82,7 +82,7 @@ describe('publishing', () => {
     expect(pack(sent[0]?.job ?? {}).length).toBeLessThan(400);
   });
 
-  it('a wave of a batch names only its own minions, under one jid', async () => {
+  it('a step of a batch names only its own minions, with one jid', async () => {
     const sent: Sent[] = [];
     const batch = prepareBatch(await partsOf(sent), request);
     const there = await batch.begin();
@@ -95,7 +95,7 @@ describe('publishing', () => {
     expect(batch.active.balance().waiting).toBe(count);
   });
 
-  it('carries a deadline and a durable time only when asked for', async () => {
+  it('has a deadline and a durable time only when requested', async () => {
     const sent: Sent[] = [];
     const parts = await partsOf(sent);
     await prepareJob(parts, request).send();

@@ -17,7 +17,7 @@ import type { BeginOptions, Tracker } from '../tracking/tracker.ts';
 import type { Publisher } from './publisher.ts';
 import type { Targets } from './targets.ts';
 
-/** What it takes to publish a job and to follow it. */
+/** The dependencies of publishing and tracking a job. */
 export interface PublishParts {
   readonly opts: Pick<MasterOpts, 'timeout' | 'gather_job_timeout' | 'ext_job_cache' | 'unique_jid'>;
   readonly log: Pick<Logger, 'limited'>;
@@ -30,7 +30,7 @@ export interface PublishParts {
   readonly tracker: Pick<Tracker, 'job' | 'open' | 'begin'>;
 }
 
-/** A job that is followed, and its minions. */
+/** A tracked job, and its minions. */
 export interface TrackedJob {
   readonly jid: string;
   readonly minions: readonly string[];
@@ -39,10 +39,10 @@ export interface TrackedJob {
   readonly active: ActiveJob;
 }
 
-/** On the way from what was asked to what is sent. */
+/** Between the request and the published job. */
 interface Publication {
   readonly asked: AskedJob;
-  /** As minions get it. */
+  /** As sent to minions. */
   readonly job: PublishedJob;
   readonly matched: readonly string[];
   readonly unknown: readonly string[];
@@ -52,26 +52,26 @@ interface Publication {
 export const noMatchText = 'No minions matched the target. No command was sent, no jid was assigned.';
 
 type Step = (parts: PublishParts, publication: Publication) => Publication;
-/** In this order, tested by name. Authentication and authorisation happen before (authorization.ts). */
+/** In this order, tested by name. Authentication and authorization happen before (authorization.ts). */
 export const publishSteps: Readonly<Record<'expandTarget' | 'chooseSubset' | 'assignJid', Step>> = {
   expandTarget,
   chooseSubset,
   assignJid,
 };
 
-/** A job that is ready to go: whoever wants its results listens to `active` before `send`. */
+/** A job that is ready to be sent: listeners for its results subscribe to `active` before `send`. */
 export interface PreparedJob extends TrackedJob {
   send(): Promise<void>;
 }
 
-/** A job that is sent to some of its minions at a time, under one jid. */
+/** A job that is sent to some of its minions at a time, with one jid. */
 export interface PreparedBatch extends TrackedJob {
-  /** Opens the record and settles minions that are known to be away; the ids that are left. */
+  /** Creates the record and settles minions that are known to be disconnected; returns the remaining ids. */
   begin(): Promise<string[]>;
   sendTo(ids: readonly string[]): Promise<void>;
 }
 
-/** Resolves the target and opens the record. Throws target.syntax or target.empty; nothing is sent yet. */
+/** Resolves the target and creates the record. Throws target.syntax or target.empty; nothing is sent yet. */
 export function prepareJob(parts: PublishParts, request: AskedJob): PreparedJob {
   const publication = publicationOf(parts, request);
   const { missing } = publication;
@@ -104,7 +104,7 @@ export function prepareBatch(parts: PublishParts, request: AskedJob): PreparedBa
       try {
         await parts.publisher.send({ ...job, tgt: ids, tgt_type: 'list' }, ids);
       } finally {
-        // Also when it could not be sent: whoever did not get it is found out, and the batch goes on.
+        // Also when it could not be sent: the tracker finds minions that did not get it, and the batch continues.
         parts.tracker.begin(active, beginOptions(publication), ids);
       }
     },
@@ -126,7 +126,7 @@ function publicationOf(parts: PublishParts, request: AskedJob): Publication {
   return publication;
 }
 
-/** Only what minions are to know: how long somebody waits, and how many shall get it, is not for them. */
+/** Only what minions need: how long a caller waits, and how many minions get it, is not sent. */
 function unnumbered({ fun, arg, tgt, tgt_type, ret = '', user, options, deadlineSeconds }: AskedJob): PublishedJob {
   return {
     ...{ jid: '', fun, arg, tgt, tgt_type, ret, user },
@@ -145,14 +145,14 @@ function beginOptions({ asked, job }: Publication): BeginOptions {
   };
 }
 
-/** Publishes a job that nobody needs to follow from its first moment. */
+/** Publishes a job that nobody needs to follow from the start. */
 export async function publishJob(parts: PublishParts, request: AskedJob): Promise<TrackedJob> {
   const job = prepareJob(parts, request);
   await job.send();
   return job;
 }
 
-/** Publishes a job and waits until every expected minion has its verdict; results are handed out as they come. */
+/** Publishes a job and waits until every expected minion has a verdict; results are passed on as they arrive. */
 export async function runToEnd(job: PreparedJob, onReturn: (ret: JobReturn) => void): Promise<void> {
   const ended = new Promise<void>((resolve) => {
     const stop = job.active.listen((update) => {
@@ -177,7 +177,7 @@ async function send(
   try {
     await parts.publisher.send(publication.job, minions);
   } finally {
-    // Also when it could not be sent: the record of each minion ends with what became of it.
+    // Also when it could not be sent: the record of each minion ends with its verdict.
     await saved;
     parts.tracker.begin(active, beginOptions(publication), [...minions, ...publication.missing]);
   }
@@ -192,16 +192,16 @@ function expandTarget(parts: PublishParts, publication: Publication): Publicatio
   const matched = only ? found.matched.filter((id) => only.has(id)) : found.matched;
   const unknown = only ? found.unknown.filter((id) => only.has(id)) : found.unknown;
   if (matched.length + unknown.length + missing.length === 0) throw new HaliteError('target.empty', noMatchText);
-  // Grains may have changed since they were looked at here: a minion must not decide itself that it is allowed.
+  // Grains may have changed since they were evaluated here: a minion must not decide itself whether it is allowed.
   const byName = only && (dependsOnData(target) || matched.length < found.matched.length);
   const form = byName ? { tgt: matched, tgt_type: 'list' } : publishForm(target);
   return { ...publication, matched, unknown, missing, job: { ...job, ...form } };
 }
 
-/** Whether a minion may see its own part in a target otherwise than the master does. */
+/** Whether a minion may evaluate a target differently than the master does. */
 const dependsOnData = ({ type }: Target): boolean => type !== 'glob' && type !== 'list' && type !== 'pcre';
 
-/** Names in a list without an accepted key: they were asked for, so they are answered for. */
+/** Names in a list without an accepted key: they were requested, so they get a verdict. */
 function unlisted(target: Target, matched: ReadonlySet<string>): string[] {
   return target.type === 'list' ? target.ids.filter((id) => !matched.has(id)) : [];
 }
@@ -220,7 +220,7 @@ function chooseSubset(parts: PublishParts, publication: Publication): Publicatio
   return { ...publication, matched, unknown: [], missing: [], job };
 }
 
-/** Those that are there first, those that are known to be away last. */
+/** Connected minions first, those known to be disconnected last. */
 function rankOf(parts: PublishParts, id: string): number {
   const connected = parts.fleet.connected(id);
   if (connected === 'yes') return 0;
@@ -235,7 +235,7 @@ function assignJid(parts: PublishParts, publication: Publication): Publication {
     });
   }
   const jid = given || generateJid({ unique: Boolean(parts.opts.unique_jid) });
-  // Only Halite minions know this, as the deadline: it makes the job run once there.
+  // Only Halite minions support this, like the deadline: the job then runs once there.
   const durableUntil = durableSeconds ? Math.ceil(Date.now() / 1000 + durableSeconds) : undefined;
   const job = { ...publication.job, jid, ...(durableUntil ? { durableUntil } : {}) };
   return { ...publication, job };
@@ -243,7 +243,7 @@ function assignJid(parts: PublishParts, publication: Publication): Publication {
 
 const jidInUse = (jid: string): HaliteError => new HaliteError('call.arguments', `the job id ${jid} is in use`);
 
-/** A jid that a caller brings along must be new, or of a job of the same user: records of others do not change. */
+/** A jid given by a caller must be new, or of a job of the same user: records of other users must not change. */
 export async function refuseForeignJid(parts: PublishParts, { jid, user }: AskedJob): Promise<void> {
   if (jid === undefined || parts.tracker.job(jid)) return;
   const load = await parts.store.load(jid);
@@ -260,7 +260,7 @@ function follow({ opts, tracker }: PublishParts, publication: Publication): Acti
   const expected = [...matched, ...missing];
   const fun = funName(job.fun);
   const existing = tracker.job(job.jid);
-  // A batch of Salt's own command publishes one job in several waves: the record is one.
+  // A batch of Salt's own command publishes one job in several steps: the record is one.
   if (existing) {
     if (existing.user !== asked.user || existing.fun !== fun) throw jidInUse(job.jid);
     existing.expect(expected, unknown);
@@ -269,7 +269,7 @@ function follow({ opts, tracker }: PublishParts, publication: Publication): Acti
   return tracker.open(job.jid, fun, expected, unknown, waiting, asked.user);
 }
 
-/** The record names the target as it was asked for. */
+/** The record contains the target as it was requested. */
 function saveJob(parts: PublishParts, { asked, job }: Publication): Promise<void> {
   const { jid } = job;
   const { tgt, tgt_type, internal = false } = asked;
@@ -296,7 +296,7 @@ function announce(parts: PublishParts, { asked, job, missing }: Publication, min
   });
 }
 
-/** Asks minions whether they still run a job; published like any job, kept apart in history. */
+/** Asks minions whether they still run a job; published like any job, stored separately in the history. */
 export function askFindJob(parts: PublishParts, jid: string, ids: readonly string[], waiting: Waiting): PreparedJob {
   return prepareJob(parts, {
     tgt: ids,

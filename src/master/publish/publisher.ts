@@ -1,4 +1,4 @@
-// Seals, signs and sends publishes strictly in order.
+// Encrypts, signs and sends publishes strictly in order.
 import { pack } from '../../base/codec/msgpack/index.ts';
 import type { SigAlgo } from '../../base/crypto/index.ts';
 import type { PublishedJob } from '../../protocol/job/job.ts';
@@ -24,20 +24,20 @@ export class Publisher {
   }
 
   /**
-   * Sends one job. Serial numbers are taken here, in sending order, because a minion drops what is not newer than the
-   * last it saw; signatures are computed in parallel and awaited in turn.
+   * Sends one job. Serial numbers are assigned here, in sending order, because a minion drops a publish that is not
+   * newer than the last it received; signatures are computed in parallel and awaited in order.
    */
   send(job: PublishedJob, ids?: readonly string[]): Promise<void> {
     const fields = jobFields(job);
     fields['serial'] = this.#secrets.nextSerial();
     const load = this.#secrets.aes.seal(fields);
-    // Always signed, whatever `sign_pub_messages` says: every accepted minion has the AES key and could forge jobs.
+    // Always signed, independent of `sign_pub_messages`: every accepted minion has the AES key and could forge jobs.
     const signature = signAsync(this.#secrets.pair.privateKey, load, this.#algorithm);
     const sent = this.#tail.then(async () => {
       const payload = pack(publishEnvelopeValue({ load, sig: await signature, sig_algo: this.#algorithm }));
       for (const server of this.#servers) server.publish(payload, ids);
     });
-    // One that fails is its sender's trouble; the next goes out all the same.
+    // A failure is reported to its sender; the next publish is sent in any case.
     this.#tail = sent.catch(() => {});
     return sent;
   }

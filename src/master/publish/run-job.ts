@@ -1,4 +1,4 @@
-// A job from beginning to end for callers inside the master: published, followed, and given back as one outcome.
+// Runs a whole job for callers inside the master: published, tracked, and returned as one outcome.
 import { unpacked } from '../../base/codec/msgpack/index.ts';
 import { newDict } from '../../base/codec/value.ts';
 import type { JobItem } from '../../engine/client/api.ts';
@@ -9,7 +9,7 @@ import { type BatchParts, runBatch } from './batch.ts';
 import { jobItems } from './job-stream.ts';
 import { prepareJob } from './publish.ts';
 
-/** The job that a runner, a state or a reaction asks for. */
+/** The job that a runner, a state or a reaction requests. */
 export function askedBy(request: JobRequest): AskedJob {
   const kwargs = request.kwargs ?? newDict();
   const named = Object.keys(kwargs).length > 0;

@@ -1,9 +1,9 @@
-// Whom a target expression means, among the accepted keys and what is known of their grains and pillar.
+// Which minions a target expression matches, among the accepted keys and their known grains and pillar.
 import { type Dict, isDict, newDict, type PlainDict } from '../../base/codec/value.ts';
 import type { Logger } from '../../base/log/index.ts';
 import { parseTarget, resolve, type Subject, type Target, targetBudget } from '../../protocol/target/index.ts';
 
-/** What targets are resolved with. */
+/** The data with which targets are resolved. */
 export interface TargetSources {
   readonly opts: { readonly raw: PlainDict };
   readonly keys: { ids(state: 'accepted'): readonly string[] };
@@ -13,17 +13,17 @@ export interface TargetSources {
 
 export interface MatchOptions {
   readonly delimiter?: string | undefined;
-  /** Instead of those of the master's configuration. */
+  /** Overrides those of the master's configuration. */
   readonly nodegroups?: Dict | undefined;
   /** Only these ids instead of all accepted ones. */
   readonly ids?: readonly string[];
-  /** Asked by a minion or a limited user: it may cost less than what an operator asks. */
+  /** Requested by a minion or a limited user: it may cost less than a request of an operator. */
   readonly foreign?: boolean;
 }
 export interface FleetMatch {
   readonly target: Target;
   readonly matched: string[];
-  /** Data needed for the decision is not known here. */
+  /** Data needed for the decision is not available here. */
   readonly unknown: string[];
 }
 
@@ -50,7 +50,7 @@ export class Targets {
     const budget = targetBudget(ids.length, options.foreign === true);
     const { matched, unknown, failed } = resolve(target, this.#subjects(ids), budget);
     for (const [id, why] of failed ?? []) {
-      // Said once per minion and while: the cause is its data.
+      // Logged once per minion and period: the cause is its data.
       log.limited(`match:${id}`, 'warn', 'a minion cannot be matched by its data', { minion: id, why });
     }
     return { target, matched, unknown };

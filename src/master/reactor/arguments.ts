@@ -1,4 +1,5 @@
-// The arguments of a reaction: `args` as of today, `arg` and `kwarg` of old, or the function's own names in between.
+// The arguments of a reaction: the current form `args`, the old `arg` and `kwarg`, or the function's own names in
+// between.
 import {
   type Dict,
   dictEntries,
@@ -17,7 +18,7 @@ export interface CallArguments {
   readonly kwargs: PlainDict;
 }
 
-/** Fields of every reaction that are never arguments of what it calls. */
+/** Fields of every reaction that are never arguments of the called function. */
 const ownFields: ReadonlySet<string> = new Set([
   '__id__',
   '__sls__',
@@ -29,7 +30,7 @@ const ownFields: ReadonlySet<string> = new Set([
   'state',
 ]);
 
-/** `params` are those of a runner or wheel function, whose arguments may stand in the reaction itself. */
+/** `params` are those of a runner or wheel function, whose arguments may be directly in the reaction. */
 export function reactionArguments(chunk: Chunk, params?: Params): CallArguments {
   if ('args' in chunk) return todayArguments(chunk);
   const bound = params && !('arg' in chunk && 'kwarg' in chunk) ? fromFields(chunk, params) : nothing;
@@ -56,14 +57,17 @@ function namedOf(chunk: Chunk, given: Value): PlainDict {
   if (fits) return newDict(parts.flatMap((part) => dictEntries(part as Dict).map(entryOf)));
   throw new HaliteError(
     'call.arguments',
-    `${describe(chunk)} has arguments in a form that cannot be understood: write "- args:" and below it one "- name: value" for each`,
+    `${describe(chunk)} has arguments in an invalid form: write "- args:" and below it one "- name: value" for each`,
   );
 }
 
 const entryOf = ([key, value]: readonly [Value, Value]): [string, Value] => [String(key), value];
 const listOf = (value: Value): Value[] => (Array.isArray(value) ? value : value === null ? [] : [value]);
 
-/** Salt: what the function needs is given by place, so that `arg` takes all of it; what it may have is given by name. */
+/**
+ * As in Salt: required parameters are given by position, so that `arg` gets all of them; optional ones are given by
+ * name.
+ */
 function fromFields(chunk: Chunk, params: Params): CallArguments {
   const given = Object.entries(params).filter(([name]) => name in chunk);
   const open = Object.values(params).some(({ kind }) => kind === 'kwargs');
@@ -77,6 +81,6 @@ function fromFields(chunk: Chunk, params: Params): CallArguments {
   };
 }
 
-/** For messages: which reaction of which file this is. */
+/** For messages: the reaction and its file. */
 export const describe = (chunk: Chunk): string =>
   `The reaction '${String(chunk['__id__'])}' of ${String(chunk['__sls__'])} (${String(chunk['state'])}.${String(chunk['fun'])})`;

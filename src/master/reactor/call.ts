@@ -1,4 +1,4 @@
-// One reaction carried out: a job for minions, a runner, a wheel function, or a function on the master itself.
+// Runs one reaction: a job for minions, a runner, a wheel function, or a function on the master itself.
 import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import type { Chunk } from '../../engine/state/data.ts';
@@ -8,7 +8,7 @@ import type { OwnMinion } from '../local/own-minion.ts';
 import { askedBy } from '../publish/run-job.ts';
 import { describe, reactionArguments } from './arguments.ts';
 
-/** Events of what reactions start carry this name, so that a reaction to them does not set itself off. */
+/** Events of jobs that reactions start have this user, so that a reaction to them does not trigger itself. */
 export const reactorUser = 'Reactor';
 
 export interface ReactionParts {
@@ -20,10 +20,10 @@ export interface ReactionParts {
 
 const masterKinds: Readonly<Record<string, MasterKind>> = { runner: 'runners', wheel: 'wheel' };
 
-/** Whether it is sent and done with; the others take as long as what they call. */
+/** Whether it only sends and is then finished; the others take as long as the called function. */
 export const isSent = (chunk: Chunk): boolean => chunk['state'] === 'local';
 
-/** Carries it out to its end; throws with the reason when it fails. */
+/** Runs it to its end; throws with the reason when it fails. */
 export async function carryOut(chunk: Chunk, parts: ReactionParts): Promise<void> {
   const kind = String(chunk['state']);
   if (kind === 'local') return publish(chunk, parts);

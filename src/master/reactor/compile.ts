@@ -1,11 +1,11 @@
-// What a rendered reaction file asks for, as calls in the order they are made.
+// The calls that a rendered reaction file requests, in order.
 import { isDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import { type Chunk, type High, isBody, toHigh } from '../../engine/state/data.ts';
 import { verifyHigh } from '../../engine/state/high/verify.ts';
 import { compileHigh } from '../../engine/state/low/compile.ts';
 
-/** Salt: `cmd` is what `local` was called once. */
+/** As in Salt: `cmd` is the old name of `local`. */
 const aliases: Readonly<Record<string, string>> = { cmd: 'local' };
 
 /** Ids of one file; those of a later file replace those of an earlier one. */
@@ -46,7 +46,7 @@ function moveFunctions(body: Map<Value, Value>): void {
   }
 }
 
-/** The calls, sorted as Salt's compiler sorts; throws when the data has not the form of reactions. */
+/** The calls, sorted as Salt's compiler sorts; throws when the data does not have the form of reactions. */
 export function compileReactions(high: High): Chunk[] {
   const errors = verifyHigh(high);
   if (errors.length > 0) throw new HaliteError('render.failed', errors.join('\n'));

@@ -19,8 +19,8 @@ const compiled = (...files: string[]): Chunk[] => {
 };
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
-describe('what a rendered file asks for', () => {
-  it('takes everything after the first dot for the function, in any form', () => {
+describe('the calls of a rendered file', () => {
+  it('uses everything after the first dot as the function, in any form', () => {
     const calls = compiled(
       'long: {local.state.apply: [{tgt: web}]}\nlist: {local: [state.apply, {tgt: db}]}\nshort: runner.manage.up\nold: {cmd.cmd.run: [{tgt: x}]}',
     );
@@ -44,7 +44,7 @@ describe('what a rendered file asks for', () => {
     ]);
   });
 
-  it('asks for nothing when it renders to nothing, and refuses what are no reactions', () => {
+  it('has no calls when it renders to nothing, and refuses data that are not reactions', () => {
     expect(compiled('', '{}')).toEqual([]);
     expect(() => compiled('- a\n- b')).toThrow('file0.sls does not render to a map of reactions');
     expect(() => compiled('a: {local.test.ping: {tgt: x}}')).toThrow(
@@ -66,7 +66,7 @@ describe('arguments', () => {
     expect(of('a: {caller.x.y: [{args: [one, two]}]}')).toEqual({ args: ['one', 'two'], kwargs: {} });
   });
 
-  it('stand in arg and kwarg in old files, or under their own names for runners', () => {
+  it('are in arg and kwarg in old files, or under their own names for runners', () => {
     expect(of('a: {local.x.y: [{tgt: t}, {arg: [1, two]}, {kwarg: {b: 3}}]}')).toEqual({
       args: [1, 'two'],
       kwargs: { b: 3 },
@@ -82,7 +82,7 @@ describe('arguments', () => {
     });
   });
 
-  it('given by place take the place of all that a runner needs', () => {
+  it('given by position replace all required parameters of a runner', () => {
     expect(of('a: {runner.salt.cmd: [{arg: [test.ping]}]}', { fun: p.text({}), args: p.rest({}) })).toEqual({
       args: ['test.ping'],
       kwargs: {},
@@ -91,7 +91,7 @@ describe('arguments', () => {
 
   it('in another form are an error that names the reaction and its file', () => {
     expect(() => of('mine: {local.x.y: [{tgt: t}, {args: [one, two]}]}')).toThrow(
-      "The reaction 'mine' of file0.sls (local.x.y) has arguments in a form that cannot be understood",
+      "The reaction 'mine' of file0.sls (local.x.y) has arguments in an invalid form",
     );
   });
 });
@@ -107,7 +107,7 @@ describe('rules', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('give the files of every tag that fits, in their order, and can be changed', () => {
+  it('return the files of every matching tag, in their order, and can be changed', () => {
     const rules = new Rules(loadYaml("- 'a/*': [one, two]\n- '*/b': three\n- c: [four]"), (text) => {
       throw new Error(text);
     });
@@ -123,17 +123,17 @@ describe('rules', () => {
     expect(plain(rules.list())).toEqual([{ '*/b': 'three' }, { c: ['four'] }, { d: ['five'] }]);
   });
 
-  it('leave out entries that are wrong, and say which', () => {
+  it('skip invalid entries, and report them', () => {
     const said: string[] = [];
     const rules = new Rules(loadYaml('- {a: x, b: y}\n- text\n- c: []\n- d: e'), (text) => said.push(text));
     expect(plain(rules.list())).toEqual([{ d: 'e' }]);
     expect(said).toHaveLength(3);
     expect(said[2]).toContain('the tag c needs a file or a list of files');
     expect(new Rules(loadYaml('{a: b}'), (text) => said.push(text)).empty).toBe(true);
-    expect(said[3]).toContain('The option reactor is no list');
+    expect(said[3]).toContain('The option reactor is not a list');
   });
 
-  it('of a file count when it is saved, and stay when it cannot be read', () => {
+  it('of a file apply when it is saved, and stay when it cannot be read', () => {
     const path = join(folder, 'map.yaml');
     const said: string[] = [];
     writeFileSync(path, '- a: one\n');

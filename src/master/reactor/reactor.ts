@@ -1,4 +1,5 @@
-// The reactor: events that fit a rule have its files rendered, and what these ask for is done. Bounded, in order, counted.
+// The reactor: for events that match a rule, its files are rendered and their calls are made. Bounded, in order,
+// counted.
 import { type Dict, dictGet, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { globFiles } from '../../base/config/glob.ts';
 import { HaliteError, messageOf } from '../../base/errors/index.ts';
@@ -10,7 +11,7 @@ import { carryOut, isSent, type ReactionParts, reactorUser } from './call.ts';
 import { compileReactions, declarations } from './compile.ts';
 import { Rules } from './rules.ts';
 
-/** Events whose files are rendered at the same time; what they ask for is still done in the order of the events. */
+/** Events whose files are rendered at the same time; their calls are still made in the order of the events. */
 const mostRendering = 4;
 
 interface Waiting {
@@ -23,7 +24,7 @@ interface Call {
   readonly event: BusEvent;
 }
 
-/** What reactions need, and where the events come from. */
+/** The dependencies of reactions, and the source of events. */
 export interface ReactorParts extends Omit<ReactionParts, 'signal'> {
   readonly opts: { readonly raw: PlainDict };
   readonly log: Pick<Logger, 'error' | 'limited'>;
@@ -40,7 +41,7 @@ export class Reactor {
   #calls: Call[] = [];
   #rendering = 0;
   #calling = 0;
-  /** Resolves when everything of earlier events has been begun. */
+  /** Resolves when all calls of earlier events have been started. */
   #earlier: Promise<void> = Promise.resolve();
   #unsubscribe: (() => void) | undefined;
   #leader = true;
@@ -81,7 +82,7 @@ export class Reactor {
     return this.#leader;
   }
 
-  /** Only a leader reacts: of two masters with the same rules one may be told not to. */
+  /** Only a leader reacts: of two masters with the same rules one may be disabled. */
   set leader(value: boolean) {
     this.#leader = value;
   }
@@ -100,7 +101,7 @@ export class Reactor {
     this.#unsubscribe ??= this.#parts.bus.subscribe('', (event) => this.#take(event));
   }
 
-  /** On the path of every event of the master: nothing is done here but looking at the tag. */
+  /** Called for every event of the master: does nothing but check the tag. */
   #take(event: BusEvent): void {
     if (!this.#leader) return;
     const files = this.#rules.filesFor(event.tag);
@@ -120,7 +121,7 @@ export class Reactor {
 
   #drop(what: string): void {
     this.#counts.dropped++;
-    const text = `The reactor is full: ${what} is left out. reactor_worker_threads says how many run at once, reactor_worker_hwm how many may wait`;
+    const text = `The reactor is full: ${what} is dropped. reactor_worker_threads says how many run at once, reactor_worker_hwm how many may wait`;
     this.#parts.log.limited('reactor full', 'error', text, { waiting: this.#events.length + this.#calls.length });
   }
 
@@ -139,7 +140,7 @@ export class Reactor {
     }
   }
 
-  /** What an event asks for. One file that is wrong does not stop the others; it is said and counted. */
+  /** The calls for an event. One invalid file does not stop the others; it is logged and counted. */
   async #render({ event, files }: Waiting): Promise<Chunk[]> {
     const high: High = new Map();
     for (const file of files) {
@@ -174,7 +175,7 @@ export class Reactor {
     return declarations(outcome.return, path);
   }
 
-  /** Jobs for minions go out in order; what runs on the master takes its turn among the workers. */
+  /** Jobs for minions are sent in order; calls on the master are queued for the workers. */
   async #begin(chunks: readonly Chunk[], event: BusEvent): Promise<void> {
     for (const chunk of chunks) {
       if (this.#end.signal.aborted) return;
@@ -212,7 +213,7 @@ export class Reactor {
     }
   }
 
-  /** In the log, in the status, and as an event for whoever watches. */
+  /** In the log, in the status, and as an event for observers. */
   #failed(text: string, { tag }: BusEvent): void {
     this.#counts.failed++;
     this.#lastError = newDict(Object.entries({ tag, error: text, at: new Date().toISOString() }));
@@ -221,7 +222,7 @@ export class Reactor {
     this.#parts.bus.fire('salt/reactor/failed', data);
   }
 
-  /** Those of the machine that fit a pattern, or the one of the file server. */
+  /** Files of this machine that match a pattern, or the one of the file server. */
   async #pathsOf(file: string): Promise<string[]> {
     const served = file.startsWith('salt://')
       ? await this.#parts.files.find(file.slice('salt://'.length), 'base')

@@ -1,4 +1,5 @@
-// Which reaction files belong to which events: the option `reactor`, or a file it names, and changes while the master runs.
+// Which reaction files belong to which events: the option `reactor`, or a file it names, and changes while the master
+// runs.
 import { readFileSync, statSync } from 'node:fs';
 import { dictEntries, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { loadYaml } from '../../base/codec/yaml/index.ts';
@@ -13,7 +14,7 @@ interface Rule {
   readonly files: readonly string[];
 }
 
-/** How often a file of rules is looked at for changes. */
+/** How often a file of rules is checked for changes. */
 const lookEveryMs = 1000;
 
 export class Rules {
@@ -23,7 +24,7 @@ export class Rules {
   #version = '';
   #looked = 0;
 
-  /** `given` is the option: a list of one-entry maps, or the path of a file that holds such a list. */
+  /** `given` is the option: a list of one-entry maps, or the path of a file that contains such a list. */
   constructor(given: Value, complain: (text: string) => void) {
     this.#complain = complain;
     if (typeof given === 'string') {
@@ -67,7 +68,7 @@ export class Rules {
     return this.#rules.some((rule) => rule.tag === tag);
   }
 
-  /** Rules in a file count from the moment it is saved; a file that cannot be read leaves them as they were. */
+  /** Rules in a file apply from the moment it is saved; a file that cannot be read leaves them unchanged. */
   #follow(): void {
     if (this.#path === undefined || Date.now() - this.#looked < lookEveryMs) return;
     this.#looked = Date.now();
@@ -86,7 +87,7 @@ export class Rules {
     if (given === null) return [];
     if (!Array.isArray(given)) {
       this.#complain(
-        `${where} is no list: write "- 'tag/of/events/*': [/srv/reactor/file.sls]" for each kind of event`,
+        `${where} is not a list: write "- 'tag/of/events/*': [/srv/reactor/file.sls]" for each kind of event`,
       );
       return [];
     }
@@ -94,7 +95,7 @@ export class Rules {
       try {
         return [ruleOf(entry)];
       } catch (error) {
-        this.#complain(`${where} has an entry that is left out: ${messageOf(error)}`);
+        this.#complain(`${where} has an entry that is skipped: ${messageOf(error)}`);
         return [];
       }
     });

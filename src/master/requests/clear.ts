@@ -1,4 +1,4 @@
-// Clear commands on the request port: the stable interface remote API hosts and Salt's own tools use.
+// Clear commands on the request port: the stable interface that remote API hosts and Salt's own tools use.
 import { readValue } from '../../base/codec/json/index.ts';
 import { type Dict, dictEntries, dictOf, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError, messageOf } from '../../base/errors/index.ts';
@@ -18,7 +18,7 @@ export interface ClearParts {
   };
 }
 
-/** A dispatch by name, never reflection: what is not here cannot be called. */
+/** Dispatched by name, never by reflection: a command that is not listed here cannot be called. */
 export function clearCommands(parts: ClearParts): (load: PlainDict) => Promise<Value> {
   return async (load) => {
     try {
@@ -78,7 +78,7 @@ async function runner({ authorization, functions }: ClearParts, command: Functio
   return { tag: `salt/run/${run.jid}`, jid: run.jid };
 }
 
-/** Fields of a wheel call that are no arguments of the function. */
+/** Fields of a wheel call that are not arguments of the function. */
 const ownFields = new Set<Value>(['cmd', 'fun', 'arg', 'user', 'key', 'token', 'eauth', 'kwarg']);
 
 async function wheel({ authorization, functions }: ClearParts, command: FunctionCommand): Promise<Value> {
@@ -102,5 +102,5 @@ async function wheel({ authorization, functions }: ClearParts, command: Function
   };
 }
 
-/** Arguments have names: a map with other keys has none. */
+/** Arguments are a map with text keys; other maps count as empty. */
 const plain = (dict: Dict): PlainDict => (dict instanceof Map ? newDict() : dict);

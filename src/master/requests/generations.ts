@@ -1,4 +1,4 @@
-// What a request of each protocol generation proves about its sender, and which commands that is enough for.
+// What a request of each protocol generation proves about its sender, and for which commands that is sufficient.
 import type { KeyObject } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,10 @@ import { verifyToken } from '../../base/crypto/index.ts';
 import { type OpenedLoad, openToFleet, type SealedEnvelope } from '../../protocol/wire/messages/request.ts';
 import type { Trust } from './sender.ts';
 
-/** Before P3 minions name themselves here and send no token; the reply of `_pillar` can be read by the holder of the key alone. */
+/**
+ * Before P3 minions send their id here without a token; the reply of `_pillar` can only be decrypted by the owner of
+ * the key.
+ */
 const idIsEnough: ReadonlySet<string> = new Set(['_pillar', '_return', '_syndic_return']);
 
 interface AcceptedKey {
@@ -14,7 +17,7 @@ interface AcceptedKey {
   readonly pem: string;
 }
 
-/** Who sends, and how far that is believed; or what must hold before a handler sees the load, and does not. */
+/** The sender and how far it is trusted; or the condition that the load violates. */
 export type Judgement = { readonly id: string; readonly trust: Trust } | { readonly breach: string };
 
 export function judge(
@@ -37,16 +40,17 @@ export function judge(
   }
   if (version >= 3 || !idIsEnough.has(cmd)) return { breach: 'token missing' };
   if (proofs?.has(id, stored.pem) !== true) return { id, trust: 'claimed' };
-  // A downgraded minion asks for its pillar before it sends its first token.
+  // A downgraded minion requests its pillar before it sends its first token.
   return cmd === '_pillar'
     ? { id, trust: 'disputed' }
     : { breach: 'token missing: this minion speaks a newer protocol' };
 }
 
 /**
- * Who has used P3, and with which key: nobody who merely holds the shared key may speak for them in an older protocol.
- * A token in an older protocol ends it (the minion was downgraded), another key too. Kept over restarts, because
- * a restart is when others could be first.
+ * Which minions have used P3, and with which key: a peer that only has the shared key must not act for them in an older
+ * protocol.
+ * A token in an older protocol ends it (the minion was downgraded), another key too. Stored across restarts, because
+ * after a restart an attacker could be first.
  */
 export class SessionProofs {
   readonly #folder: string;
@@ -75,7 +79,7 @@ export class SessionProofs {
     this.#onDisk(() => rmSync(join(this.#folder, id), { force: true }));
   }
 
-  /** Once per minion; while the disk fails, memory does until the next start. */
+  /** Once per minion; if the disk fails, it is kept in memory until the next start. */
   #onDisk(change: () => void): void {
     try {
       change();
@@ -84,7 +88,7 @@ export class SessionProofs {
     }
   }
 
-  /** Ids with an accepted key only: these are valid file names, and bounded in number. */
+  /** Only ids with an accepted key: these are valid file names, and bounded in number. */
   #read(id: string): string {
     let pem = this.#known.get(id);
     if (pem === undefined) {

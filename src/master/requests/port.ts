@@ -1,4 +1,5 @@
-// The request port: opens each envelope in its own protocol generation, checks the sender, calls a handler, always replies.
+// The request port: decrypts each envelope in its own protocol generation, checks the sender, calls a handler, always
+// replies.
 import { pack } from '../../base/codec/msgpack/index.ts';
 import { type Dict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import type { MasterOpts } from '../../base/config/index.ts';
@@ -31,12 +32,14 @@ import type { Sender } from './sender.ts';
 
 const badLoad: Value = 'bad load';
 type Reply = Value | PackedReply;
-/** From this size on opening a message takes long enough for others to notice: it takes turns with them. */
+/** From this size on decrypting a message takes noticeable time: it yields to other requests. */
 const longBytes = 1024 * 1024;
-/** Long messages at a time: each takes several times its size until it is stored. */
+/** Maximum number of long messages at a time: each needs several times its size until it is stored. */
 const longAtOnce = 2;
 const longPatienceMs = 10_000;
-/** Anybody can ask for a sign-in, and each costs RSA in the four threads of Node's pool: jobs are signed there too. */
+/**
+ * Any peer can request a sign-in, and each costs RSA in the four threads of Node's pool, in which jobs are signed too.
+ */
 const signInsAtOnce = 3;
 
 export interface RequestPortParts {
@@ -46,10 +49,10 @@ export interface RequestPortParts {
   readonly secrets: Pick<Secrets, 'aes' | 'session' | 'pair'>;
   readonly fleet: Pick<Fleet, 'contact' | 'record' | 'signedIn' | 'refusedStranger'>;
   readonly durable: Pick<DurableJobs, 'arrived'>;
-  /** Commands of minions that proved who they are. */
+  /** Commands of authenticated minions. */
   readonly handlers: HandlerTable;
   readonly signIn: SignIn;
-  /** Commands that come in the clear, with credentials of their own. */
+  /** Commands in clear text, with their own credentials. */
   readonly clear: (load: PlainDict) => Promise<Value>;
   /** Its name. */
   readonly transport: string;
@@ -60,7 +63,7 @@ export class RequestPort {
   readonly #replays: ReplayGuard;
   readonly #long = new ConcurrencyLimit(longAtOnce, longPatienceMs);
   readonly #signIns = new ConcurrencyLimit(signInsAtOnce, longPatienceMs);
-  /** Needed only where older protocols are let in. */
+  /** Needed only where older protocols are allowed. */
   readonly #proofs: SessionProofs | undefined;
 
   constructor(parts: RequestPortParts) {
@@ -69,14 +72,14 @@ export class RequestPort {
     this.#replays = new ReplayGuard(() => opts.request_server_ttl);
     if (opts.minimum_auth_version < 3) {
       const failed = (error: unknown): void =>
-        log.limited('proofs', 'error', 'who has used the newer protocol is not remembered', {
+        log.limited('proofs', 'error', 'which minions have used the newer protocol could not be stored', {
           error: messageOf(error),
         });
       this.#proofs = new SessionProofs(opts.cachedir, failed);
     }
   }
 
-  /** Takes one request off the wire; the reply is sent whatever happens. */
+  /** Processes one request; a reply is sent in every case. */
   accept(request: IncomingRequest): void {
     this.#answer(request)
       .catch((error: unknown) => {
@@ -108,7 +111,7 @@ export class RequestPort {
   async #answerSealed(request: IncomingRequest, envelope: SealedEnvelope): Promise<Reply> {
     const { secrets, keys } = this.#parts;
     const { version, id: outerId } = envelope;
-    // Only ids with an accepted key have a session: nobody can make us write files for names they invent.
+    // Only ids with an accepted key have a session: a peer cannot make us write files for invented ids.
     if (version >= 3 && !(isValidMinionId(outerId) && keys.accepted(outerId))) {
       return this.#refuse(request, 'no accepted key of this id', outerId);
     }
@@ -135,7 +138,7 @@ export class RequestPort {
     const { id, trust } = judged;
     const breach = this.#tooLate(id, load, envelope);
     if (breach) return this.#refuse(request, breach, id);
-    // Whoever holds a key of ours is no stranger, even where its id is not proven.
+    // A peer with one of our keys is not unauthenticated, even if its id is not proven.
     request.trust();
     const repeated = load.cmd === '_pillar' && this.#replays.isRepeated({ id, ts: load.ts }, sealed);
     const sender: Sender = { id, trust, version, peer: request.peer, transport: this.#parts.transport, repeated };
@@ -146,7 +149,7 @@ export class RequestPort {
     return this.#dispatch(load, sender, crypticle, envelope);
   }
 
-  /** The sender is proven by now: what its clock says is kept, also when it is the reason to refuse. */
+  /** The sender is authenticated by now: the time of its clock is recorded, also when it is the reason to refuse. */
   #tooLate(id: string, load: OpenedLoad, { version }: SealedEnvelope): string | undefined {
     if (version < 3) return undefined;
     const record = this.#parts.fleet.record(id);
@@ -198,8 +201,8 @@ export class RequestPort {
   }
 
   /**
-   * Peers behind one id or address are told apart, kinds of trouble too; each is said once a minute. Minions with a key
-   * have their own kind of line, so that strangers cannot drown it.
+   * Peers with the same id or address are distinguished, and so are kinds of problems; each is logged once a minute.
+   * Minions with a key have their own kind of line, so that lines about unauthenticated peers do not suppress it.
    */
   #drop(request: IncomingRequest, why: string, id = ''): void {
     const known = isValidMinionId(id) && this.#parts.keys.accepted(id) !== undefined;
@@ -226,7 +229,10 @@ export class RequestPort {
   }
 }
 
-/** Chunks of files go out under the session key that opened the request; older generations share theirs with others. */
+/**
+ * Chunks of files are encrypted with the session key that decrypted the request; older generations share their key with
+ * others.
+ */
 function chunkSeal({ id, version }: Sender, crypticle: Crypticle, nonce: string | undefined): ChunkSeal | undefined {
   if (version < 3 || nonce === undefined) return undefined;
   return (buffer, part) => new PackedReply(crypticle.chunks.seal(buffer, { nonce, id, ...part }));

@@ -1,4 +1,4 @@
-// The "private" reply form of `_pillar`: a one-time key for this minion, and a signature over what it carries.
+// The "private" form of reply for `_pillar`: a one-time key for this minion, and a signature of the content.
 import { pack } from '../../base/codec/msgpack/index.ts';
 import type { Dict, Value } from '../../base/codec/value.ts';
 import { Crypticle, type EncAlgo, oaepEncrypt, type SigAlgo } from '../../base/crypto/index.ts';

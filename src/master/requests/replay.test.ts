@@ -1,4 +1,4 @@
-// Sealed requests are obeyed once, and whoever sends one again in good faith gets its answer.
+// Encrypted requests are processed once, and a peer that repeats one legitimately gets its answer.
 import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Value } from '../../base/codec/value.ts';
@@ -23,7 +23,7 @@ afterEach(() => {
 });
 
 describe('ReplayGuard', () => {
-  it('obeys the same bytes once and answers them each time', async () => {
+  it('processes the same bytes once and answers them each time', async () => {
     const guard = new ReplayGuard(() => 0);
     const sealed = randomBytes(64);
     const { run, done } = work(() => ({ jid: '1' }));
@@ -43,7 +43,7 @@ describe('ReplayGuard', () => {
     for (let i = 0; i < 3; i++) expect(await guard.once(event, sealed, run)).toBe(value);
   });
 
-  it('lets one that comes again wait for the first, and do it when the first has failed', async () => {
+  it('makes a repeated request wait for the first, and processes it when the first failed', async () => {
     const guard = new ReplayGuard(() => 0);
     const sealed = randomBytes(64);
     let fail = (_: Error): void => {};
@@ -58,7 +58,7 @@ describe('ReplayGuard', () => {
     expect(done()).toBe(1);
   });
 
-  it('lets questions be asked again, and says which of them are repeated', async () => {
+  it('answers read requests again, and reports which of them are repeated', async () => {
     const guard = new ReplayGuard(() => 0);
     const sealed = randomBytes(64);
     const { run, done } = work(() => 'data');
@@ -68,7 +68,7 @@ describe('ReplayGuard', () => {
     expect([1, 2, 3].map(() => guard.isRepeated({ id: 'm1' }, sealed))).toEqual([false, true, true]);
   });
 
-  it('remembers as long as the master accepts the request, also from a clock that is ahead', async () => {
+  it('stores a digest as long as the master accepts the request, also with a clock that is ahead', async () => {
     vi.useFakeTimers();
     const guard = new ReplayGuard(() => 300);
     const { run, done } = work();
@@ -78,7 +78,7 @@ describe('ReplayGuard', () => {
     await guard.once({ ...event, id: 'm2', ts: ts + 3000 }, ahead, run);
     for (let minute = 1; minute <= 50; minute++) {
       vi.advanceTimersByTime(60_000);
-      // Others go on, so that the memory moves on.
+      // Other requests follow, so that the memory is rotated.
       await guard.once({ ...event, id: 'm2', ts: ts + 3000 }, randomBytes(64), async () => null);
       if (minute < 5) await guard.once({ ...event, id: 'm1', ts }, punctual, run);
       await guard.once({ ...event, id: 'm2', ts: ts + 3000 }, ahead, run);
@@ -86,7 +86,7 @@ describe('ReplayGuard', () => {
     expect(done()).toBe(2);
   });
 
-  it('has a bound for each minion, and one minion cannot push out what others sent', async () => {
+  it('has a limit for each minion, and one minion cannot displace the requests of others', async () => {
     const guard = new ReplayGuard(() => 0);
     const { run, done } = work();
     const sealed = randomBytes(64);
@@ -98,7 +98,7 @@ describe('ReplayGuard', () => {
     expect(done()).toBe(1);
   });
 
-  it('forgets minions that have long been silent', async () => {
+  it('drops minions that have long been silent', async () => {
     vi.useFakeTimers();
     const guard = new ReplayGuard(() => 0);
     for (let i = 0; i < 100; i++) await guard.once({ ...event, id: `m${i}` }, randomBytes(64), async () => null);

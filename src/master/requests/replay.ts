@@ -1,5 +1,5 @@
-// Sealed requests are obeyed once. Somebody who recorded one on the wire can send it again; so does an honest minion that
-// got no answer in time, in the very same bytes: it gets the answer of the first, and nothing happens twice.
+// Encrypted requests are processed once. An attacker who recorded one can send it again; so does a real minion that
+// got no answer in time, with the same bytes: it gets the answer of the first, and nothing is done twice.
 import { newDict, type Value } from '../../base/codec/value.ts';
 import { DigestSet } from '../../base/util/digest-set.ts';
 import { openToFleet } from '../../protocol/wire/messages/request.ts';
@@ -7,7 +7,7 @@ import type { PackedReply } from './handlers/table.ts';
 
 type Answer = Value | PackedReply;
 
-/** Commands that only read: their answers are sealed for the minion they belong to and may be had again. */
+/** Commands that only read: their answers are encrypted for the minion that owns them and may be sent again. */
 const readOnly = new Set([
   ...openToFleet,
   '_master_tops',
@@ -18,25 +18,25 @@ const readOnly = new Set([
   'verify_minion',
 ]);
 
-/** Without `request_server_ttl` a request never grows too old: what is remembered must end somewhere. */
+/** Without `request_server_ttl` a request never expires: digests need another time limit. */
 const untimedMs = 3_600_000;
 const longestMs = 86_400_000;
-/** Per minion and half of the memory: a minion cannot make the master forget what others sent. */
+/** Per minion and half of the memory: a minion cannot make the master drop the digests of others. */
 const mostDigests = 2048;
-/** Answers other than "taken" that are kept for a minion that asks again. */
+/** Number of answers other than the plain acknowledgement that are kept for a repeated request. */
 const mostAnswers = 8;
 const sweepMs = 300_000;
-/** What is noted of an answer: plain ones by themselves, others only as given. */
+/** What is stored of an answer: plain ones as they are, others only as a mark. */
 const plain: readonly Answer[] = [null, true, false];
 const notPlain = plain.length;
 
-/** What one minion sent: the newer half, and the older one until the newer is full or old enough. */
+/** The requests of one minion: the newer half, and the older one until the newer is full or old enough. */
 interface Memory {
   newer: DigestSet;
   older: DigestSet;
   since: number;
   windowMs: number;
-  /** Answers that are under way, and the last few that are not plain, by digest. */
+  /** Answers in progress, and the last few that are not plain, by digest. */
   readonly answers: Map<string, Promise<Answer>>;
   /** Digests of the latter, oldest first. */
   readonly kept: string[];
@@ -51,7 +51,7 @@ export class ReplayGuard {
     this.#ttlSeconds = ttlSeconds;
   }
 
-  /** How many digests are remembered. */
+  /** The number of stored digests. */
   get size(): number {
     let sum = 0;
     for (const { newer, older } of this.#minions.values()) sum += newer.size + older.size;
@@ -59,8 +59,8 @@ export class ReplayGuard {
   }
 
   /**
-   * Runs what the request asks for, unless the same bytes were obeyed before. `ts` is the minion's clock: a request from
-   * the future stays young for longer. What failed was not done, and is done when it comes again.
+   * Runs the request, unless the same bytes were processed before. `ts` is the minion's clock: a request from
+   * the future stays valid for longer. A failed request was not done, and is done when it is repeated.
    */
   once(
     { id, cmd, ts }: { id: string; cmd: string; ts?: number | undefined },
@@ -84,7 +84,7 @@ export class ReplayGuard {
     return answer;
   }
 
-  /** For requests that are answered each time, but whose effects belong to the first: whether this is another one. */
+  /** For requests that are answered each time, but whose effects must happen once: whether this is a repetition. */
   isRepeated({ id, ts }: { id: string; ts?: number | undefined }, sealed: Uint8Array): boolean {
     const memory = this.#memory(id, ts);
     const digest = digestOf(sealed);
@@ -119,7 +119,7 @@ export class ReplayGuard {
     return memory;
   }
 
-  /** Minions that have long been silent take no memory. */
+  /** Minions that have long been silent use no memory. */
   #sweep(now: number): void {
     this.#sweptAt = now;
     for (const [id, memory] of this.#minions) {
@@ -128,7 +128,10 @@ export class ReplayGuard {
   }
 }
 
-/** A sealed load ends with the code over all of it: nobody without the key can make another one for the same content. */
+/**
+ * An encrypted load ends with an authentication code over all of it: without the key, nobody can create another one for
+ * the same content.
+ */
 function digestOf(sealed: Uint8Array): Buffer {
   return Buffer.from(sealed.buffer, sealed.byteOffset, sealed.length).subarray(-16);
 }
@@ -136,7 +139,7 @@ function digestOf(sealed: Uint8Array): Buffer {
 const noteOf = ({ newer, older }: Memory, digest: Uint8Array): number | undefined =>
   newer.get(digest) ?? older.get(digest);
 
-/** Of plain answers ("taken") the note is enough; of others the last few are kept. */
+/** For plain answers the mark is enough; of others the last few are kept. */
 function settle({ newer, answers, kept }: Memory, digest: Buffer, key: string, value: Answer): void {
   const note = plain.indexOf(value);
   newer.set(digest, note < 0 ? notPlain : note);

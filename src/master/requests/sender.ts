@@ -1,19 +1,20 @@
-// Who sent a request, and how far that is believed.
+// The sender of a request, and how far it is trusted.
 
 /**
- * How far a sender is believed. `proven`: by its session key or its token. Protocols before P3 prove less, because all minions
- * share their key: `claimed` is an id that came without a token, `disputed` one whose owner has used P3, `anonymous` none at all.
+ * How far a sender is trusted. `proven`: by its session key or its token. Protocols before P3 prove less, because all
+ * minions share their key: `claimed` is an id without a token, `disputed` one whose owner has used P3, `anonymous` no
+ * id at all.
  */
 export type Trust = 'proven' | 'claimed' | 'disputed' | 'anonymous';
 
-/** Who sent a request, as far as handlers need it. */
+/** The sender of a request, as far as handlers need it. */
 export interface Sender {
-  /** Empty when anonymous: only what every minion may have is asked so. */
+  /** Empty when anonymous: used only for requests that every minion may send. */
   readonly id: string;
   readonly trust: Trust;
   readonly version: number;
   readonly peer: string;
   readonly transport: string;
-  /** These very bytes were answered before: what follows from them has been done. */
+  /** Exactly these bytes were processed before: their effects must not be repeated. */
   readonly repeated?: boolean;
 }

@@ -41,13 +41,13 @@ const add = (...records: SinkRecord[]): Promise<number[]> =>
 const numbers = (loads: readonly PlainDict[]): number[] => loads.map((load) => Number(load['n']));
 const until = async (test: () => boolean): Promise<void> => {
   for (const end = Date.now() + 20_000; !test(); ) {
-    if (Date.now() > end) throw new Error(`waited in vain: ${JSON.stringify(progress.at(-1))}`);
+    if (Date.now() > end) throw new Error(`timed out: ${JSON.stringify(progress.at(-1))}`);
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 };
 
 describe('delivery from a spool', () => {
-  it('brings records in order, loads before results, and says how far it is', async () => {
+  it('delivers records in order, loads before results, and reports its progress', async () => {
     const seen: string[] = [];
     await add({ k: 'load', jid: 'j', load: newDict([['fun', 'x']]), minions: ['a'] }, ret(1), ret(2));
     deliver({
@@ -61,7 +61,7 @@ describe('delivery from a spool', () => {
     expect(seen.at(-1)).toBe('returns 3');
   });
 
-  it('tries again until the server is back, and then has each once', async () => {
+  it('retries until the server is available again, and then stores each once', async () => {
     const kept: number[] = [];
     let away = true;
     await add(...Array.from({ length: 20 }, (_, n) => ret(n)));
@@ -79,7 +79,7 @@ describe('delivery from a spool', () => {
     expect(kept).toEqual(Array.from({ length: 21 }, (_, n) => n));
   });
 
-  it('puts a record aside that the server refuses, when it takes the next one', async () => {
+  it('moves a record away that the server refuses, when it accepts the next one', async () => {
     const kept: number[] = [];
     await add(ret(1), ret(2), ret(3), ret(4));
     deliver({
@@ -89,13 +89,14 @@ describe('delivery from a spool', () => {
       },
     });
     await until(() => progress.at(-1)?.position === 4);
-    // Results are saved one by one here, so those before the bad one come again: returners know them by job and minion.
+    // Results are saved one by one here, so those before the refused one are repeated: returners recognize them by job
+    // and minion.
     expect([...new Set(kept)]).toEqual([1, 3, 4]);
     expect(progress.at(-1)).toMatchObject({ refused: 1 });
     expect(readFileSync(join(folder, 'refused.jsonl'), 'utf8')).toMatch(/"error": "Data too long".*"n": 2/);
   });
 
-  it('does not give up a record when nothing else is taken either', async () => {
+  it('keeps a refused record when nothing else is accepted either', async () => {
     let tries = 0;
     await add(ret(1), ret(2));
     deliver({
@@ -109,7 +110,7 @@ describe('delivery from a spool', () => {
     expect(progress.at(-1)).toMatchObject({ position: 0, refused: 0, error: 'away' });
   });
 
-  it('gathers events, and lets them go when it stops', async () => {
+  it('collects events, and delivers them when it stops', async () => {
     const batches: number[] = [];
     const saveEvents = async (events: readonly StoredEvent[]): Promise<void> => void batches.push(events.length);
     const event: SinkRecord = { k: 'event', tag: 't', data: newDict() };
@@ -123,7 +124,7 @@ describe('delivery from a spool', () => {
     expect(batches).toEqual([5, 1]);
   });
 
-  it('says which events may be there already: the next ones of a master that was killed, and those of a failed attempt', async () => {
+  it('marks events that may already be stored: the next ones of a master that was killed, and those of a failed attempt', async () => {
     const seen: string[] = [];
     let away = false;
     const saveEvents = async (events: readonly StoredEvent[]): Promise<void> => {

@@ -1,4 +1,4 @@
-// Brings the records of one spool to its returner, in order: again and again until it takes them, each counted once.
+// Delivers the records of one spool to its returner, in order: retried until accepted, each counted once.
 
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ export interface DeliveryOptions {
   readonly returner: string;
   readonly folder: string;
   readonly upTo: number;
-  /** event_return_queue: so many together, unless the first has waited this long. */
+  /** event_return_queue: this many together, unless the first has waited this long. */
   readonly gather?: { readonly count: number; readonly ms: number } | undefined;
   readonly log: ExtensionLog;
   open(config?: string, kwargs?: PlainDict): Promise<ReturnerSession>;
@@ -25,7 +25,10 @@ const batchRecords = 500;
 const batchBytes = 4 * 1024 * 1024;
 const applyMs = 120_000;
 const [firstPauseMs, longestPauseMs] = [250, 5_000];
-/** After so many failures of one record the one behind it is tried: a record the database refuses must not stop the rest. */
+/**
+ * After so many failures of one record the next one is tried: a record that the database refuses must not block the
+ * rest.
+ */
 const suspectAfter = 3;
 const mostSessions = 8;
 
@@ -43,7 +46,7 @@ export class Delivery {
   #failures = 0;
   #error: string | undefined;
   #since = 0;
-  /** Records before this one may have been written already: by a master that was killed, or in a failed attempt. */
+  /** Records before this one may already be written: by a master that was killed, or in a failed attempt. */
   #doubtful: number;
 
   constructor(options: DeliveryOptions) {
@@ -60,7 +63,7 @@ export class Delivery {
     this.#wake?.();
   }
 
-  /** One last attempt, then the sessions are closed; what is left waits for the next start. */
+  /** One last attempt, then the sessions are closed; the rest stays in the spool for the next start. */
   async stop(): Promise<void> {
     this.#stopping = true;
     this.#wake?.();
@@ -106,7 +109,7 @@ export class Delivery {
     } catch (error) {
       this.#doubtful = Math.max(this.#doubtful, entries.at(-1)!.seq + 1);
       this.#failed(error);
-      // One by one: what can be stored is, and the one that cannot is found.
+      // One by one, so that all acceptable records are stored and the refused one is found.
       this.#limit = 1;
       if (this.#failures >= suspectAfter) await this.#suspect(entries[0]!, error);
     }
@@ -141,7 +144,7 @@ export class Delivery {
     });
   }
 
-  /** If the record behind it is taken, the server is there and this record is what it does not like. */
+  /** If the next record is accepted, the server works and refuses only this record. */
   async #suspect(entry: SpoolEntry, error: unknown): Promise<void> {
     const next = this.#peek(2)[1];
     if (!next) return;
@@ -170,11 +173,11 @@ export class Delivery {
     if (events.length === 0) return;
     const session = await this.#session();
     if (!session.saveEvents)
-      throw new HaliteError('config.value', `the returner ${this.#options.returner} cannot keep events`);
+      throw new HaliteError('config.value', `the returner ${this.#options.returner} cannot store events`);
     await session.saveEvents(events.map(({ tag, data, again }) => ({ tag, data, again })));
   }
 
-  /** The order between jobs does not matter, that of two forms of one job does: the last counts. */
+  /** The order between jobs does not matter; of two forms of one job the last applies. */
   async #saveLoads(records: readonly SinkRecord[]): Promise<void> {
     const loads = new Map(records.flatMap((record) => (record.k === 'load' ? [[record.jid, record] as const] : [])));
     if (loads.size === 0) return;
@@ -239,7 +242,7 @@ async function saveAll(session: ReturnerSession, loads: readonly PlainDict[]): P
   for (const load of loads) await session.save(load);
 }
 
-/** A driver that never answers is as good as one that failed. */
+/** A driver that never answers is treated like one that failed. */
 function inTime(work: Promise<void>): Promise<void> {
   return withTimeout(work, applyMs, () => {
     throw new HaliteError('wire.timeout', `no answer within ${applyMs / 1000} s`);

@@ -1,4 +1,4 @@
-// Events on their way into stores: a bounded number into the master's own, and to every returner of event_return.
+// Storing of events: a bounded number in the master's own store, and all for every returner of event_return.
 import { isDict, newDict, type PlainDict } from '../../base/codec/value.ts';
 import type { Logger } from '../../base/log/index.ts';
 import { matchesGlob } from '../../base/util/fnmatch.ts';
@@ -9,11 +9,11 @@ import type { ReturnerSinks } from './sinks.ts';
 
 const gatherMs = 200;
 const mostGathered = 500;
-/** Batches on their way into the store; when it is slower than events come, they are let go. */
+/** Number of batches being stored; when the store is too slow, events are dropped. */
 const mostStoring = 20;
 const resultTag = /^salt\/job\/(\d{20}[^/]*)\/ret\/([^/]+)$/;
 
-/** Begins to keep events; the result ends that and writes what was gathered. */
+/** Starts to store events; the returned function stops it and writes the collected ones. */
 export function recordEvents(
   settings: ReturnerSettings,
   bus: EventBus,
@@ -35,7 +35,7 @@ function sendOut(settings: ReturnerSettings, sinks: ReturnerSinks, { tag, data }
   for (const { returner } of settings.events) void sinks.add('events', returner, record);
 }
 
-/** Salt's rule: with a whitelist only what is in it, and never what is in the blacklist. */
+/** As in Salt: with a whitelist only what is in it, and never what is in the blacklist. */
 export function isKept(tag: string, whitelist: readonly string[], blacklist: readonly string[]): boolean {
   const listed = (globs: readonly string[]): boolean => globs.some((glob) => matchesGlob(tag, glob));
   return (whitelist.length === 0 || listed(whitelist)) && !listed(blacklist);
@@ -54,11 +54,11 @@ function keepInStore(settings: ReturnerSettings, bus: EventBus, store: JobStore,
     gathered = [];
     if (batch.length === 0) return;
     if (storing >= mostStoring) {
-      log.limited('events', 'warn', 'events come faster than they can be stored: some are not kept', {});
+      log.limited('events', 'warn', 'events arrive faster than they can be stored: some are dropped', {});
       return;
     }
     storing++;
-    // Events are the first thing that is let go when the disk is full; the store says that itself.
+    // Events are dropped first when the disk is full; the store itself reports that.
     await store.saveEvents(batch).catch(() => log.debug('events were not stored', { events: batch.length }));
     storing--;
   };

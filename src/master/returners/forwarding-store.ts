@@ -1,4 +1,4 @@
-// The master's own job store, with everything that is saved there also on its way to the configured job cache.
+// The master's own job store; everything that is saved there is also forwarded to the configured job cache.
 import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import type { JobFilter, JobSummary } from '../../extend/sdk/context.ts';
 import { plainDict } from '../../protocol/wire/messages/fields.ts';
@@ -16,7 +16,7 @@ import type {
 import type { ReturnerSettings } from './settings.ts';
 import type { ReturnerSinks } from './sinks.ts';
 
-/** What Halite asks minions on its own: not what an audit looks for. */
+/** Jobs that Halite publishes itself are not relevant for an audit. */
 const own = new Set(['saltutil.find_job']);
 const isMasterFunction = (fun: string): boolean => fun.startsWith('runner.') || fun.startsWith('wheel.');
 
@@ -46,7 +46,7 @@ export class ForwardingJobStore implements JobStore {
         load: plainDict(job.load) ?? newDict(),
         minions: [...job.expected],
       } as const;
-      // Nobody waits for these: a job runs also when it cannot be written down.
+      // No caller waits for these: a job runs even if it cannot be stored.
       if (jobCache) void this.#sinks.add('jobs', jobCache, record);
       if (extJobCache && extJobCache !== jobCache) void this.#sinks.add('jobs', extJobCache, record);
     }
@@ -95,7 +95,7 @@ export class ForwardingJobStore implements JobStore {
   close = (): Promise<void> => this.#store.close();
 }
 
-/** Salt's stored results carry the time they came in. */
+/** Salt's stored results contain the time of their arrival. */
 function stamped({ load, received }: ReturnRecord): PlainDict {
   const stamp: Value = new Date(received).toISOString().replace('Z', '000');
   return { ...plainDict(load), _stamp: stamp };

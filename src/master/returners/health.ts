@@ -1,4 +1,4 @@
-// How the stores are, in one line and in numbers, for `jobs.health`.
+// The status of the stores, as one line and as numbers, for `jobs.health`.
 import { newDict, type PlainDict } from '../../base/codec/value.ts';
 import type { JobStore } from '../../store/jobs.ts';
 import type { SpoolStatus } from './returner-spool.ts';

@@ -1,4 +1,4 @@
-// Looking jobs up: in the master's own store, in the configured job cache, and in both as one.
+// Job history: from the master's own store, from the configured job cache, and from both combined.
 import type { JsonText } from '../../base/codec/json/index.ts';
 import { type Dict, dictGet, isDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { messageOf } from '../../base/errors/index.ts';
@@ -26,7 +26,7 @@ export class History {
     this.#outside = parts.settings.extJobCache || parts.settings.jobCache;
   }
 
-  /** `source` names a returner to ask instead of the configured one. */
+  /** `source` names a returner to query instead of the configured one. */
   async load(jid: string, source?: string): Promise<Dict | undefined> {
     const here = source ? undefined : await this.#parts.store.load(jid);
     if (here) return here;
@@ -42,7 +42,7 @@ export class History {
     return Array.isArray(minions) ? minions.map(String) : Object.keys(await this.returns(jid, source));
   }
 
-  /** What the own store has is newest; what it has no more is in the other one. */
+  /** The own store has the newest jobs; older ones are in the other one. */
   async returns(jid: string, source?: string): Promise<Record<string, Dict>> {
     const here = source ? new Map<string, Dict>() : await this.#parts.store.returns(jid);
     if (!source && !this.#outside) return Object.fromEntries(here);
@@ -65,7 +65,7 @@ export class History {
     return filter.limit ? jobs.slice(0, filter.limit) : jobs;
   }
 
-  /** Written already, when only the own store has to be asked and needs not look inside. */
+  /** JSON text, when only the own store is queried and values need not be parsed. */
   async listText(filter: JobFilter, source?: string): Promise<JsonText | undefined> {
     return source || this.#outside ? undefined : this.#parts.store.listText(filter);
   }
@@ -74,7 +74,7 @@ export class History {
     return source || this.#outside ? undefined : this.#parts.store.returnsText(jid);
   }
 
-  /** A database that is away does not take the rest of the answer with it, unless it was asked for by name. */
+  /** An unavailable database does not prevent the rest of the answer, unless it was named explicitly. */
   async #ask(source: string | undefined, what: 'load' | 'returns' | 'jids', arg: string): Promise<Value> {
     const returner = source || this.#outside;
     if (!returner || source === 'local_cache') return null;
@@ -85,7 +85,7 @@ export class History {
       this.#parts.log.limited(
         `history:${returner}`,
         'warn',
-        'the job cache does not answer: only the own store was asked',
+        'the job cache does not answer: only the own store was queried',
         {
           ...{ returner, error: messageOf(error) },
         },

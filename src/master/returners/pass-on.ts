@@ -1,4 +1,4 @@
-// Results that a minion with `return_via_master` asks the master to hand to returners.
+// Results that a minion with `return_via_master` asks the master to pass to returners.
 import type { PlainDict } from '../../base/codec/value.ts';
 import { messageOf } from '../../base/errors/index.ts';
 import type { Logger } from '../../base/log/index.ts';
@@ -16,7 +16,7 @@ export interface PassOnParts {
   readonly log: Pick<Logger, 'limited'>;
 }
 
-/** Resolves when the result, in its written form `load`, is safe in the spools of its returners. */
+/** Resolves when the result, in its encoded form `load`, is in the spools of its returners. */
 export async function passOn(parts: PassOnParts, ret: JobReturn, load: PlainDict): Promise<void> {
   if (!ret.returners?.names.length) return;
   try {
@@ -26,7 +26,7 @@ export async function passOn(parts: PassOnParts, ret: JobReturn, load: PlainDict
     await Promise.all(names.map((name) => parts.sinks.pass(name, load, options)));
   } catch (error) {
     const fields = { minion: ret.id, error: messageOf(error) };
-    parts.log.limited('pass-on', 'error', 'a result could not be handed to its returner', fields);
+    parts.log.limited('pass-on', 'error', 'a result could not be passed to its returner', fields);
   }
 }
 
@@ -40,8 +40,8 @@ function isAllowed(parts: PassOnParts, name: string): boolean {
 }
 
 /**
- * Options for one job count only when it was published here, where somebody with full rights gave them: what a minion
- * says about addresses and files of the master does not, neither in its result nor in a run of its own.
+ * Options for one job apply only when it was published here, by a user with full rights: addresses and files that a
+ * minion sends, in its result or in its own run, are ignored.
  */
 async function jobOptions(parts: PassOnParts, jid: string): Promise<{ config?: string; kwargs?: PlainDict }> {
   const load = await parts.store.load(jid);

@@ -1,4 +1,4 @@
-// What goes through a spool on its way to a returner, and the messages between the master and the thread that delivers.
+// The records of a spool for a returner, and the messages between the master and the thread that delivers them.
 import { pack, unpack } from '../../base/codec/msgpack/index.ts';
 import type { PlainDict, Value } from '../../base/codec/value.ts';
 
@@ -14,7 +14,7 @@ export type SinkRecord =
 export const packRecord = (record: SinkRecord): Uint8Array => pack(record as unknown as Value);
 export const unpackRecord = (body: Uint8Array): SinkRecord => unpack(body) as unknown as SinkRecord;
 
-/** Questions to a job cache; the answers are what its functions of these names give. */
+/** Queries to a job cache; the answers are those of its functions of the same names. */
 export type Question = 'load' | 'returns' | 'jids' | 'minions' | 'clean';
 
 export type ToReturnerWorker =
@@ -37,13 +37,13 @@ export type ToReturnerWorker =
     }
   | { readonly t: 'stop' };
 
-/** How far a spool is; sent after each batch and when something changes. */
+/** The progress of a spool; sent after each batch and on changes. */
 export interface Progress {
   readonly position: number;
   readonly delivered: number;
   readonly refused: number;
   readonly damaged: number;
-  /** Why the returner does not take anything now. */
+  /** Why the returner currently accepts nothing. */
   readonly error?: string;
   /** Segments were removed. */
   readonly removed?: boolean;

@@ -1,11 +1,11 @@
-// One spool as the master sees it: the writing end, how far it was delivered, and what to tell about it.
+// One spool as seen by the master: the writing end, the delivery position, and its status.
 import { messageOf } from '../../base/errors/index.ts';
 import type { Logger } from '../../base/log/index.ts';
 import { readPosition } from '../../store/spool/segments.ts';
 import { SpoolWriter } from '../../store/spool/writer.ts';
 import { type Progress, type Purpose, packRecord, type SinkRecord } from './records.ts';
 
-/** As `jobs.health` shows it. */
+/** As returned by `jobs.health`. */
 export interface SpoolStatus {
   readonly returner: string;
   readonly purpose: Purpose;
@@ -66,7 +66,11 @@ export class ReturnerSpool {
       appended: (upTo) => hooks.appended(upTo),
       trouble: () => channel.#look(),
       damaged: (file) =>
-        hooks.log.error('a spool was damaged: what cannot be read was put aside', { returner, purpose, file }),
+        hooks.log.error('a spool was damaged: the unreadable part was moved to another file', {
+          returner,
+          purpose,
+          file,
+        }),
     });
     return channel;
   }
@@ -78,7 +82,7 @@ export class ReturnerSpool {
     return Math.max(0, this.#writer.next - this.#progress.position);
   }
 
-  /** Resolves when it is safe on disk; or not at all kept, when the spool is full: that is counted and said. */
+  /** Resolves when it is on disk, or when it is dropped because the spool is full: that is counted and logged. */
   async add(record: SinkRecord): Promise<void> {
     try {
       await this.#writer.append(packRecord(record));

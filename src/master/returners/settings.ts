@@ -1,4 +1,4 @@
-// The options about where jobs, results and events are kept, read once.
+// The options about where jobs, results and events are stored, read once.
 import { join } from 'node:path';
 import type { PlainDict } from '../../base/codec/value.ts';
 import type { MasterOpts } from '../../base/config/index.ts';
@@ -20,17 +20,17 @@ export interface ReturnerSettings {
   readonly keepReturns: boolean;
   readonly keepRunners: boolean;
   readonly keepEvents: number;
-  /** Jobs older than this go; 0 keeps them. */
+  /** Jobs older than this are removed; 0 keeps them. */
   readonly keepSeconds: number;
-  /** Old jobs go from the database of master_job_cache, too: only for those who wrote down how long to keep them. */
+  /** Old jobs are also removed from the database of master_job_cache: only if the retention is configured. */
   readonly cleanOutside: boolean;
   readonly masterId: string;
   readonly via: boolean | readonly string[];
 }
 
-/** Salt's default and the words for it: the master's own store, not a folder per job. */
+/** Salt's default and its names: the master's own store, not a folder per job. */
 const ownStore = new Set(['', 'local_cache', 'sqlite']);
-/** With event_return_queue and no longest time an event still does not wait for ever. */
+/** With event_return_queue and no maximum time an event still does not wait without limit. */
 const longestGatherMs = 60_000;
 
 export function readReturnerSettings(opts: MasterOpts): ReturnerSettings {

@@ -14,7 +14,7 @@ import type { ReturnerSettings } from './settings.ts';
 const settings = (given: Partial<ReturnerSettings>): ReturnerSettings =>
   ({ jobCache: '', extJobCache: '', keepReturns: true, keepRunners: true, via: true, ...given }) as ReturnerSettings;
 
-/** Sinks and a store that write down what they are given. */
+/** Sinks and a store that record what they are given. */
 function scene(given: Partial<ReturnerSettings>): { store: ForwardingJobStore; seen: string[] } {
   const seen: string[] = [];
   const sinks = {
@@ -35,7 +35,7 @@ const job = (fun: string, internal = false): JobRecord =>
 const ret = (fun: string): ReturnRecord =>
   ({ jid: '20260131120000000001', id: 'a', fun, load: newDict(), received: 0 }) as unknown as ReturnRecord;
 
-describe('what goes where', () => {
+describe('destinations', () => {
   it.each([
     ['nowhere else by default', {}, 'test.ping', false, ['own job', 'own return']],
     [
@@ -45,7 +45,13 @@ describe('what goes where', () => {
       false,
       ['jobs mysql load', 'own job', 'own return', 'jobs mysql ret'],
     ],
-    ['not what Halite asks by itself', { jobCache: 'mysql' }, 'saltutil.find_job', true, ['own job', 'own return']],
+    [
+      'no jobs that Halite publishes itself',
+      { jobCache: 'mysql' },
+      'saltutil.find_job',
+      true,
+      ['own job', 'own return'],
+    ],
     [
       'runners, although they are internal',
       { jobCache: 'mysql' },
@@ -81,7 +87,7 @@ describe('what goes where', () => {
     expect([...seen].sort()).toEqual([...expected].sort());
   });
 
-  it('keeps events by white and black list', () => {
+  it('stores events by white and black list', () => {
     expect(isKept('salt/job/1/new', [], [])).toBe(true);
     expect(isKept('salt/job/1/new', ['salt/job/*'], [])).toBe(true);
     expect(isKept('salt/auth', ['salt/job/*'], [])).toBe(false);
@@ -115,7 +121,7 @@ describe('looking up', () => {
   const history = (sinks: HistoryParts['sinks'], given: Partial<ReturnerSettings> = { jobCache: 'mysql' }): History =>
     new History({ store: own, sinks, settings: settings(given), log: nullLogger() });
 
-  it('joins both, and the own store wins', async () => {
+  it('combines both, and the own store takes precedence', async () => {
     const both = history(asks);
     expect(await both.load('1')).toEqual({ fun: 'own' });
     expect(await both.load('2')).toEqual({ fun: 'other' });
@@ -127,7 +133,7 @@ describe('looking up', () => {
     expect(await jids({ startAfter: new Date('2026-01-01') })).toEqual(['20260131120000000001']);
   });
 
-  it('answers from the own store when the other one is away, and fails when it was asked by name', async () => {
+  it('answers from the own store when the other one is unavailable, and fails when it was named explicitly', async () => {
     const away = {
       ask: async () => {
         throw new Error('away');
@@ -139,7 +145,7 @@ describe('looking up', () => {
   });
 });
 
-describe('results that the master hands on', () => {
+describe('results that the master passes on', () => {
   const read = (load: PlainDict): JobReturn => {
     const ret = readJobReturn(load);
     if (isProblem(ret)) throw new Error(ret.problem);
@@ -172,7 +178,7 @@ describe('results that the master hands on', () => {
     expect(await passed(asked(['mysql']))).toEqual([['mysql', whole, { config: 'other' }]]);
   });
 
-  it('go nowhere without being asked, and only where it is allowed', async () => {
+  it('are passed on only when requested, and only where allowed', async () => {
     const { returners: _none, ...plain } = asked([]);
     expect(await passed(plain)).toEqual([]);
     expect(await passed(asked(['mysql', 'redis']), { via: ['redis'] })).toHaveLength(1);
@@ -183,7 +189,7 @@ describe('results that the master hands on', () => {
     expect(returnFields(read(asked(['mysql'])))).toEqual(whole);
   });
 
-  it('have no options when the job is a run that a minion told of', async () => {
+  it('have no options when the job is a run that a minion reported', async () => {
     const job = newDict([
       ...Object.entries(published),
       ['cmd', '_return'],

@@ -1,4 +1,5 @@
-// Keeps jobs, results and events in other databases too: everything goes through a spool on disk and a thread of its own.
+// Stores jobs, results and events in other databases too: everything goes through a spool on disk and a separate
+// thread.
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
@@ -27,7 +28,7 @@ interface Waiting {
 
 const questionMs = 15_000;
 const stopMs = 8_000;
-/** More than there are returners: names that minions choose never take the place of one that is needed. */
+/** More than there are returners: names chosen by minions never displace a needed one. */
 const mostSpools = 128;
 const returnerName = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
 
@@ -35,7 +36,7 @@ export interface SinkParts {
   readonly settings: ReturnerSettings;
   readonly log: Logger;
   readonly bus: EventBus;
-  /** Which returners there are: minions must not make the master open spools for names they invent. */
+  /** The existing returners: minions must not make the master open spools for invented names. */
   names(): Promise<readonly string[]>;
 }
 
@@ -58,7 +59,7 @@ export class ReturnerSinks {
     this.#names = names;
   }
 
-  /** Spools with something in them go on where they were, whatever the configuration says now. */
+  /** Spools with pending records are continued, independent of the current configuration. */
   async start(): Promise<void> {
     const { folder, jobCache, extJobCache, events } = this.#settings;
     if (jobCache) await this.#tryChannel('jobs', jobCache);
@@ -71,13 +72,13 @@ export class ReturnerSinks {
     }
   }
 
-  /** Resolves when the record is safe in the spool; never rejects. */
+  /** Resolves when the record is in the spool; never rejects. */
   async add(purpose: Purpose, returner: string, record: SinkRecord): Promise<void> {
     const channel = await this.#tryChannel(purpose, returner);
     await channel?.add(record);
   }
 
-  /** A spool that cannot be opened now is tried again with its next record. */
+  /** A spool that cannot be opened now is retried with its next record. */
   async #tryChannel(purpose: Purpose, returner: string): Promise<ReturnerSpool | undefined> {
     try {
       return await this.#channel(purpose, returner);
@@ -91,7 +92,7 @@ export class ReturnerSinks {
   /** A result that a minion asks the master to pass on. */
   async pass(returner: string, load: PlainDict, options: { config?: string; kwargs?: PlainDict }): Promise<void> {
     if (!this.#channels.has(`via-${returner}`) && !(await this.#names()).includes(returner)) {
-      this.#log.limited('via', 'warn', 'a minion asks for a returner that is not known here', {
+      this.#log.limited('via', 'warn', 'a minion asks for a returner that does not exist here', {
         returner: returner.slice(0, 80),
       });
       return;
@@ -99,7 +100,7 @@ export class ReturnerSinks {
     await this.add('via', returner, { k: 'ret', load, ...options });
   }
 
-  /** Asks a job cache; rejects when it does not answer in time. */
+  /** Queries a job cache; rejects when it does not answer in time. */
   ask(returner: string, what: Question, arg: string | number = ''): Promise<Value> {
     const n = this.#seq++;
     return new Promise((resolve, reject) => {
@@ -162,7 +163,7 @@ export class ReturnerSinks {
 
   #changed(name: string, { state, waiting, dropped, error, returner, purpose }: SpoolStatus): void {
     const fields = { spool: name, state, waiting, dropped, ...(error ? { error } : {}) };
-    if (state === 'delivering') this.#log.info('the returner takes records again', fields);
+    if (state === 'delivering') this.#log.info('the returner accepts records again', fields);
     else this.#log.warn(explain[state], fields);
     const word = state === 'delivering' ? 'back' : state;
     const data = newDict(Object.entries({ returner, purpose, waiting, dropped, ...(error ? { error } : {}) }));
@@ -178,7 +179,7 @@ export class ReturnerSinks {
     const worker = new Worker(bundleFile('returner-worker'), { workerData: { opts: pack(this.#settings.opts) } });
     worker.on('message', (message: FromReturnerWorker) => this.#receive(message));
     worker.on('error', (error) => this.#gone(worker, messageOf(error)));
-    // A returner of somebody may end the thread without any error.
+    // A user's returner may end the thread without any error.
     worker.on('exit', (code) => this.#gone(worker, `it ended with code ${code}`));
     return worker;
   }
@@ -229,7 +230,7 @@ export class ReturnerSinks {
 }
 
 const explain = {
-  away: 'the returner takes nothing now: records wait in the spool',
-  full: 'the spool is full: new records go only into the own store of the master',
+  away: 'the returner accepts nothing now: records wait in the spool',
+  full: 'the spool is full: new records are stored only in the own store of the master',
   disk: 'the spool cannot be written: results wait in memory and with their minions',
 } as const;

@@ -1,4 +1,4 @@
-// Worker thread of the master that talks to returners: whatever a driver does, the master's own loop does not wait.
+// Worker thread of the master for returners: a slow driver never blocks the master's event loop.
 import { parentPort, workerData } from 'node:worker_threads';
 import { pack, unpack } from '../../base/codec/msgpack/index.ts';
 import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
@@ -50,7 +50,7 @@ function open(name: string, config?: string, kwargs?: PlainDict): Promise<Return
 }
 
 const deliveries = new Map<string, Delivery>();
-/** Sessions for questions, apart from those that write: a long write never delays an answer. */
+/** Sessions for queries are separate from those for writing: a long write never delays an answer. */
 const readers = new Map<string, Promise<ReturnerSession>>();
 
 function start(message: Extract<ToReturnerWorker, { t: 'open' }>): void {

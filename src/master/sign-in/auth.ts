@@ -1,4 +1,4 @@
-// Sign-in of minions (`_auth`): which key is accepted, and the reply that hands out the keys of the wire.
+// Sign-in of minions (`_auth`): which key is accepted, and the reply with the keys of the protocol.
 import type { KeyObject } from 'node:crypto';
 import { pack } from '../../base/codec/msgpack/index.ts';
 import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
@@ -42,13 +42,13 @@ export interface SignInParts {
   readonly bus: Pick<EventBus, 'fire'>;
 }
 
-/** What the master decided, and why; becomes the reply, the event and the record in the fleet. */
+/** The decision of the master, and its reason; becomes the reply, the event and the record in the fleet. */
 interface Decision {
   readonly ret: true | false | 'full' | 'accepted';
   readonly act: 'accept' | 'pend' | 'reject' | 'denied' | 'full' | 'error';
   readonly detail: string;
 }
-/** A request whose algorithms and id were found usable. */
+/** A request whose algorithms and id are valid. */
 interface AuthLoad extends AuthRequest {
   readonly enc_algo: EncAlgo;
   readonly sig_algo: SigAlgo;
@@ -62,7 +62,7 @@ export const signIn =
   (load, version, peer) =>
     authenticate(parts, load, version, peer);
 
-/** Whatever happens inside, there is an answer. */
+/** There is an answer in every case. */
 async function authenticate(parts: SignInParts, load: PlainDict, version: number, peer: string): Promise<Value> {
   const asked = readAuthRequest(load);
   if (isProblem(asked)) return asked.reply;
@@ -93,7 +93,7 @@ async function authenticate(parts: SignInParts, load: PlainDict, version: number
 
 const unsigned = (ret: string): Value => ({ enc: 'clear', load: { ret } });
 
-/** P2 and P3 replies are signed and carry the nonce; P0 minions understand only the bare form. */
+/** P2 and P3 replies are signed and contain the nonce; P0 minions support only the bare form. */
 async function wrap(
   parts: SignInParts,
   inner: PlainDict,
@@ -150,7 +150,7 @@ async function known(parts: SignInParts, request: AuthLoad): Promise<Decision> {
   return deny(parts, request, stored?.pem ?? '');
 }
 
-/** Another key under a known id; stored, so that somebody can look at it. */
+/** Another key with a known id; stored, so that an operator can inspect it. */
 async function deny(parts: SignInParts, request: AuthLoad, stored: string): Promise<Decision> {
   const { id, pub } = request;
   if (parts.keys.readText('denied', id) !== pub && parts.newKeys.mayDeny()) await parts.keys.write('denied', id, pub);
@@ -196,7 +196,7 @@ function usableKey(pem: string): KeyObject | string {
   try {
     const key = loadPublicKey(pem);
     const { modulusLength: bits = 0, publicExponent = 0n } = key.asymmetricKeyDetails ?? {};
-    // Every use of the key would take as long as somebody likes.
+    // Every use of such a key could take arbitrarily long.
     if (bits > 16_384 || publicExponent > 0xffff_ffffn) return 'an RSA key with numbers of this size is not usable';
     return bits >= 2048 ? key : `an RSA key of ${bits} bits is too weak: at least 2048 are required`;
   } catch (error) {
@@ -229,12 +229,12 @@ async function grant(parts: SignInParts, request: AuthLoad): Promise<PlainDict> 
   inner['aes'] = oaepEncrypt(key, secrets.aesText, request.enc_algo);
   inner['session'] = oaepEncrypt(key, secrets.session(request.id).keyString, request.enc_algo);
   inner['sig'] = secrets.aesProof;
-  // Tells a Halite minion that this master understands its life-cycle messages; real minions ignore it.
+  // Tells a Halite minion that this master supports its life-cycle messages; real minions ignore it.
   inner['halite'] = 1;
   return inner;
 }
 
-/** Its challenge was sealed for another master's key: the minion trusts somebody else and will refuse us. */
+/** Its challenge was encrypted for another master's key: the minion trusts another master and will refuse us. */
 function foreignMaster(parts: SignInParts, id: string): void {
   const why = 'trusts another master key than ours (its minion_parts.pub)';
   parts.fleet.signedIn(id, { result: 'foreign-master', at: Date.now(), detail: why });
@@ -248,11 +248,11 @@ function foreignMaster(parts: SignInParts, id: string): void {
 
 function announce(parts: SignInParts, request: AuthLoad, decision: Decision): void {
   const before = parts.fleet.known(request.id)?.lastAuth?.result;
-  // What was turned away without leaving a key leaves no record either: anybody can invent names.
+  // A refused sign-in without a stored key leaves no record either: any peer can invent ids.
   const keyed = decision.act === 'accept' || parts.keys.statesOf(request.id).length > 0;
   if (keyed) parts.fleet.signedIn(request.id, { result: decision.act, at: Date.now(), detail: decision.detail });
   if (decision.act === 'accept') {
-    // Rotations make a whole fleet sign in again; only the first time is news.
+    // Rotations make all minions sign in again; only the first sign-in is logged.
     parts.log.log(before === 'accept' ? 'debug' : 'info', 'minion signed in', {
       minion: request.id,
       why: decision.detail,

@@ -1,4 +1,4 @@
-// Automatic acceptance and rejection: files of patterns, one-time markers and grains, as Salt reads them.
+// Automatic acceptance and rejection: files of patterns, one-time markers and grains, as in Salt.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { pyStr } from '../../base/codec/python/index.ts';
@@ -18,7 +18,7 @@ interface PatternOptions {
 function listed(file: string, id: string, permissive: boolean): boolean {
   const stat = statSync(file, { throwIfNoEntry: false });
   if (!stat?.isFile()) return false;
-  // A file others may write is no trust anchor.
+  // A file that others may write is not trusted.
   if ((stat.mode & 0o002) !== 0 || (!permissive && (stat.mode & 0o020) !== 0)) return false;
   for (const raw of readFileSync(file, 'utf8').split(/\r?\n/)) {
     const line = raw.trim();
@@ -32,7 +32,7 @@ export function autoReject(opts: PatternOptions, id: string): boolean {
   return Boolean(opts.autoreject_file) && listed(String(opts.autoreject_file), id, opts.permissive_pki_access);
 }
 
-/** What says which new keys are accepted without a person. */
+/** The sources that decide which new keys are accepted automatically. */
 export interface AutosignParts {
   readonly opts: Pick<
     MasterOpts,
@@ -41,7 +41,7 @@ export interface AutosignParts {
   readonly keys: Pick<KeyStore, 'consumeAutosign'>;
 }
 
-/** The rule that accepts this id by itself, or false. */
+/** The rule that accepts this id, or false. */
 export function autoSign({ opts, keys }: AutosignParts, id: string, grains: Dict | undefined): string | false {
   if (opts.auto_accept) return 'auto_accept';
   if (opts.autosign_file && listed(String(opts.autosign_file), id, opts.permissive_pki_access)) return 'autosign_file';
@@ -52,7 +52,7 @@ export function autoSign({ opts, keys }: AutosignParts, id: string, grains: Dict
 }
 
 function grainAccepted(dir: string, grains: Dict): boolean {
-  // The files say which grains are looked at: a stranger may send any number of others.
+  // The files determine which grains are checked: an unauthenticated peer may send any number of others.
   for (const name of namesIn(dir)) {
     const value = dictGet(grains, name);
     if (value === undefined || measure(value, acceptable) === undefined) continue;
@@ -65,7 +65,7 @@ function grainAccepted(dir: string, grains: Dict): boolean {
   return false;
 }
 
-/** A grain that can stand on a line. */
+/** A grain that fits on one line. */
 const acceptable = { bytes: 65_536, depth: 10 };
 
 function namesIn(dir: string): string[] {

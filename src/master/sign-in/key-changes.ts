@@ -1,4 +1,4 @@
-// What a change of keys means for a running master.
+// The effects of key changes on a running master.
 import type { MasterOpts } from '../../base/config/index.ts';
 import type { KeyServices } from '../../extend/sdk/index.ts';
 import type { EventBus } from '../../protocol/event/bus.ts';
@@ -26,7 +26,7 @@ export class KeyChanges {
     this.#parts = parts;
   }
 
-  /** An event, and an end to what is known of a minion that lost its trust; the shared key stays. */
+  /** Fires an event, and drops the data of a minion that is no longer trusted; the shared key stays. */
   note(act: KeyAct, id: string): void {
     const { bus, opts, fleet, mine, tracker } = this.#parts;
     bus.fire('salt/key', { result: true, act, id });
@@ -35,23 +35,23 @@ export class KeyChanges {
       fleet.forget(id);
       mine.flush(id);
     }
-    // Whatever it still runs, its results are not taken any more: nobody waits for them.
+    // Results of its running jobs are no longer accepted: nobody waits for them.
     tracker.lost(id);
   }
 
-  /** The same, and a new shared key when a minion lost its trust. */
+  /** The same, and a new shared key when a minion is no longer trusted. */
   changed(act: KeyAct, id: string): void {
     this.note(act, id);
     if (act !== 'accept' && this.#parts.opts.rotate_aes_key) this.rotate();
   }
 
-  /** A new AES key, told to everybody who listens; minions follow at their next message. */
+  /** A new AES key, reported to all listeners; minions notice it at their next message. */
   rotate(): void {
     this.#parts.secrets.rotate();
     this.#parts.bus.fire('key', { rotate_aes_key: true });
   }
 
-  /** The key functions of runners and wheel, whose changes are noted here. */
+  /** The key functions of runners and wheel; their changes are applied here. */
   services(keys: KeyStore, pkiDir: string): KeyServices {
     return keyServices(keys, pkiDir, (act, id) => this.changed(act, id));
   }

@@ -1,4 +1,4 @@
-// Signing the master's public key for minions that verify it (`master_sign_pubkey`).
+// Signs the master's public key for minions that verify it (`master_sign_pubkey`).
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -13,7 +13,7 @@ import type { Logger } from '../../base/log/index.ts';
 import type { MasterKeyPair } from './secrets.ts';
 
 export interface KeySignature {
-  /** The exact key text the signature covers, sent as `pub_key`. */
+  /** The exact key text that is signed, sent as `pub_key`. */
   readonly pubKeyText: string;
   sign(algo: SigAlgo): Promise<string | undefined>;
 }
@@ -28,7 +28,7 @@ export interface KeySignatureOptions {
   readonly signing_key_pass?: string | null;
 }
 
-/** Prepares what goes into `pub_sig`; undefined when the master does not sign its key. */
+/** Prepares the content of `pub_sig`; undefined when the master does not sign its key. */
 export async function loadKeySignature(
   opts: KeySignatureOptions,
   pair: MasterKeyPair,
@@ -40,13 +40,13 @@ export async function loadKeySignature(
   if (opts.master_use_pubkey_signature && existsSync(stored)) {
     const ready = precomputed(opts, pair, stored);
     if (ready) return ready;
-    log.warn('the stored signature of the master key does not fit the key', { file: stored });
+    log.warn('the stored signature of the master key does not match the key', { file: stored });
   }
   if (!existsSync(signingFile)) {
-    // Salt: the signing pair is made when it is missing; its public half is for the administrator to distribute.
+    // As in Salt: the signing key pair is created when it is missing; the administrator distributes its public key.
     const passphrase = opts.signing_key_pass ?? undefined;
     await generateKeyPairFiles(opts.pki_dir, opts.master_sign_key_name, opts.keysize, { passphrase });
-    log.info('signing key made', { file: signingFile });
+    log.info('signing key created', { file: signingFile });
   }
   const signingKey = loadPrivateKey(signingFile, opts.signing_key_pass ?? undefined);
   const made = new Map<SigAlgo, string>();
@@ -60,7 +60,7 @@ export async function loadKeySignature(
   };
 }
 
-/** Salt releases differ in which text the stored signature covers (with or without the last newline): find out which. */
+/** Salt releases differ in the text that the stored signature covers (with or without the last newline): try both. */
 function precomputed(opts: KeySignatureOptions, pair: MasterKeyPair, file: string): KeySignature | undefined {
   const signature = readFileSync(file, 'utf8');
   const pubFile = join(opts.pki_dir, `${opts.master_sign_key_name}.pub`);

@@ -14,7 +14,7 @@ function limits(max_pending_keys: number, there = 0) {
 }
 
 describe('keys of unknown ids', () => {
-  it('are stored up to the bound, and again when there is room', () => {
+  it('are stored up to the limit, and again when there is space', () => {
     const { clock, keys, stored } = limits(100);
     expect(stored(150, 'zeromq')).toBe(100);
     expect(keys.refusal('pending', 'zeromq')).toMatch(/100 pending keys .*max_pending_keys.*salt-key/);
@@ -23,7 +23,7 @@ describe('keys of unknown ids', () => {
     expect(stored(150, 'zeromq')).toBe(80);
   });
 
-  it('come at a bounded rate, which a whole fleet can wait for', () => {
+  it('are stored at a limited rate, with retries for all others', () => {
     const { clock, stored } = limits(0);
     expect(stored(10_000, 'zeromq')).toBe(2000);
     let all = 2000;
@@ -35,7 +35,7 @@ describe('keys of unknown ids', () => {
     expect(seconds).toBeLessThanOrEqual(180);
   });
 
-  it('of one address leave room for others', () => {
+  it('of one address leave space for others', () => {
     const { clock, stored } = limits(1000);
     let one = stored(5000, 'tcp://192.0.2.1:1111');
     for (let n = 0; n < 100; n++) {
@@ -46,13 +46,13 @@ describe('keys of unknown ids', () => {
     expect(stored(100, 'tcp://192.0.2.2:1111')).toBe(100);
   });
 
-  it('are few for one address at once', () => {
+  it('are limited for one address at once', () => {
     const { stored } = limits(0);
     expect(stored(5000, 'tcp://192.0.2.1:1111')).toBe(500);
     expect(stored(10, 'tcp://[2001:db8::1]:1111')).toBe(10);
   });
 
-  it('are not more under names that a peer invents, or from other addresses of its network', () => {
+  it('are not more with names that a peer invents, or from other addresses of its network', () => {
     const { stored } = limits(0);
     for (let n = 0; n < 100; n++) stored(10, `tcp://192.0.2.1:1111 name${n}:${n}`);
     expect(stored(10, 'tcp://192.0.2.1:1112 other:1')).toBe(0);

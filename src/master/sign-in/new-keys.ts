@@ -1,17 +1,20 @@
-// How many keys of unknown ids the master stores: anybody who reaches the request port can invent ids.
+// Limits the keys of unknown ids that the master stores: every peer that reaches the request port can invent ids.
 import { parseIp } from '../../base/util/ip.ts';
 import type { KeyStore } from '../../store/keys.ts';
 
 export interface NewKeyOptions {
-  /** Most keys that wait for acceptance, and most that were rejected by themselves; 0 means no limit. */
+  /** Maximum number of keys that wait for acceptance, and of those rejected automatically; 0 means no limit. */
   readonly max_pending_keys: number;
 }
 
-/** New ids at once and per second, of everybody together and of one address. A fleet of 10,000 is in within three minutes. */
+/**
+ * New ids at once and per second, of all peers together and of one address. 10,000 minions are stored within three
+ * minutes.
+ */
 const together = { burst: 2000, perSecond: 50 };
 const oneAddress = { burst: 500, perSecond: 10 };
 const mostAddresses = 1000;
-/** Denied keys overwrite each other, one per known id: what needs a bound is how often. */
+/** Denied keys overwrite each other, one per known id: only their rate needs a limit. */
 const denials = { burst: 200, perSecond: 5 };
 /** Sign-ins without success that are named in the log one by one. */
 /** The folder is counted again after this time; in between our own writes are added. */
@@ -30,7 +33,7 @@ class Bucket {
     this.#at = now;
   }
 
-  /** False when nothing is left; otherwise it is one less. */
+  /** False when nothing is left; otherwise takes one. */
   take(now: number): boolean {
     this.#left = Math.min(this.#burst, this.#left + Math.max(0, now - this.#at) * this.#perMs);
     this.#at = now;
@@ -41,14 +44,14 @@ class Bucket {
 }
 
 /**
- * The address in `tcp://10.0.0.1:5123 name`; undefined where the transport does not know it. The name is the peer's own invention.
- * Of IPv6 the network counts: whoever has one has all its addresses.
+ * The address in `tcp://10.0.0.1:5123 name`; undefined where the transport does not know it. The peer chooses the name.
+ * Of IPv6 the network counts, because its owner has all its addresses.
  */
 function addressOf(peer: string): string | undefined {
   const text = /^tcp:\/\/(\S+):\d+(?: |$)/.exec(peer)?.[1]?.replace(/^\[|\]$/g, '');
   const address = text === undefined ? undefined : parseIp(text);
   if (address?.version !== 6) return text;
-  // `::ffff:10.0.0.1` is an address of IPv4 at a socket for both.
+  // `::ffff:10.0.0.1` is an IPv4 address at a dual-stack socket.
   return address.value >> 32n === 0xffffn ? String(address.value) : `net ${address.value >> 64n}`;
 }
 
@@ -74,7 +77,7 @@ export class NewKeys {
     this.#denials = new Bucket(denials, now());
   }
 
-  /** Why the key of an id without a key is not stored now; undefined when it may be, and then it counts as stored. */
+  /** Why the key of an unknown id is not stored now; undefined when it may be, and then it counts as stored. */
   refusal(state: 'pending' | 'rejected', address: string): string | undefined {
     const now = this.#now();
     const counted = this.#counted[state];
@@ -91,14 +94,14 @@ export class NewKeys {
       return 'not stored: half of max_pending_keys are keys from this address; accept or delete some';
     }
     if ((peer && !peer.bucket.take(now)) || !this.#together.take(now)) {
-      return 'not stored yet: too many new ids in a short time; the minion asks again';
+      return 'not stored yet: too many new ids in a short time; the minion will retry';
     }
     if (peer) peer.stored++;
     counted.number++;
     return undefined;
   }
 
-  /** Whether another key of a known id is stored as denied now. */
+  /** Whether another key of a known id is now stored as denied. */
   mayDeny(): boolean {
     return this.#denials.take(this.#now());
   }
@@ -107,7 +110,7 @@ export class NewKeys {
     if (address === undefined) return undefined;
     const known = this.#peers.get(address);
     if (known) return known;
-    // More addresses than that: those who came first are forgotten, the common bound stays.
+    // When there are more addresses, the oldest entries are dropped; the common limit still applies.
     if (this.#peers.size >= mostAddresses) this.#peers.delete(this.#peers.keys().next().value as string);
     const fresh = { bucket: new Bucket(oneAddress, now), stored: 0 };
     this.#peers.set(address, fresh);

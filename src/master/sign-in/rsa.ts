@@ -1,4 +1,4 @@
-// RSA private operations off the event loop: Node's thread pool does them where it has an asynchronous form.
+// RSA private operations outside the event loop: in Node's thread pool where there is an asynchronous form.
 import { constants, type KeyObject, sign, webcrypto } from 'node:crypto';
 import { type EncAlgo, oaepDecrypt, type SigAlgo } from '../../base/crypto/index.ts';
 
@@ -14,10 +14,13 @@ export function signAsync(key: KeyObject, data: Uint8Array, algo: SigAlgo): Prom
 
 const imported = new WeakMap<KeyObject, Promise<webcrypto.CryptoKey>>();
 
-/** The token a minion sealed for us; undefined when it was sealed for another key (the minion then finds out itself). */
+/**
+ * The token that a minion encrypted for us; undefined when it was encrypted for another key (the minion then notices
+ * itself).
+ */
 export async function decryptToken(key: KeyObject, token: Uint8Array, algo: EncAlgo): Promise<Uint8Array | undefined> {
   try {
-    // WebCrypto has no SHA-224; that rare choice pays with half a millisecond of the loop.
+    // WebCrypto has no SHA-224; that rare choice blocks the event loop for half a millisecond.
     if (algo === 'OAEP-SHA224') return oaepDecrypt(key, token, algo);
     let ready = imported.get(key);
     if (!ready) {

@@ -30,7 +30,7 @@ export interface MasterKeyPair {
   readonly file: string;
 }
 
-/** Loads `<id>.pem` (Salt 3008's layout) or `master.pem`, or makes the latter; never rewrites an existing pair. */
+/** Loads `<id>.pem` (Salt 3008's layout) or `master.pem`, or creates the latter; never overwrites an existing pair. */
 export async function loadMasterKeys(opts: {
   pki_dir: string;
   id?: string;
@@ -105,13 +105,13 @@ export class Secrets {
   get aesText(): string {
     return this.#aesText;
   }
-  /** The `sig` of auth replies: the same for everybody until the next rotation. */
+  /** The `sig` of auth replies: the same for all minions until the next rotation. */
   get aesProof(): Buffer {
     return this.#aesProof;
   }
   /**
-   * Opens what was sealed with the shared key of now or an earlier one, also of before a restart. Only for a proof that does not
-   * depend on the key being current: a minion whose key was deleted still knows the earlier ones.
+   * Decrypts with the current shared key or an earlier one, also from before a restart. Only for a proof that does not
+   * depend on the key being current: a minion whose key was deleted still has the earlier ones.
    */
   openIdentification(sealed: Uint8Array): Value {
     try {
@@ -121,7 +121,7 @@ export class Secrets {
         try {
           return key.open(sealed);
         } catch {
-          // Sealed with another one of them, or with none.
+          // Encrypted with another one of them, or with none.
         }
       }
       throw current;
@@ -134,7 +134,7 @@ export class Secrets {
     return ++this.#serial;
   }
 
-  /** The session key of a minion; the id must have been validated before. Survives restarts, renewed by age. */
+  /** The session key of a minion; the id must have been validated before. Stored across restarts, renewed by age. */
   session(id: string): Crypticle {
     const known = this.#sessions.get(id);
     if (known && !this.#expired(known.made)) return known.crypticle;
@@ -148,7 +148,7 @@ export class Secrets {
       }
     }
     const text = Crypticle.generateKeyString();
-    // On disk so that it survives a restart; whoever signs in meanwhile need not wait for that.
+    // Stored on disk for the next start; a concurrent sign-in need not wait for that.
     replaceFile(file, text).catch((error: unknown) => this.#failed(error));
     const crypticle = new Crypticle(text);
     this.#sessions.set(id, { crypticle, made: Date.now() });

@@ -1,7 +1,8 @@
-// TCP minions identify themselves on the publish connection: who they are is proven by the shared key and their token.
+// TCP minions identify themselves on the publish connection: the shared key and their token prove the id.
 //
-// After a restart of the master a real 3007 minion dials before it signs in, so its identification is sealed with a shared key of
-// before. It counts: the token is checked against the key that is accepted now, and jobs can be read with the new shared key only.
+// After a restart of the master a real 3007 minion reconnects before it signs in, so its identification is encrypted
+// with an earlier shared key. It is accepted: the token is verified with the currently accepted key, and jobs can be
+// decrypted only with the new shared key.
 import { isDict } from '../../base/codec/value.ts';
 import { verifyToken } from '../../base/crypto/index.ts';
 import { isValidMinionId } from '../../base/util/valid-id.ts';
@@ -30,7 +31,7 @@ export function tcpIdentity({ secrets, keys }: IdentityParts): (body: unknown) =
       if (!key || !bytes || !verifyToken(key, bytes)) return undefined;
       return id;
     } catch {
-      // Sealed with a key that this master never had or does not remember.
+      // Encrypted with a key that this master never had or no longer has.
       return undefined;
     }
   };

@@ -1,4 +1,4 @@
-// The balance of a job always closes, whatever order things happen in.
+// Every minion of a job gets exactly one verdict, in any order of events.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { newDict, type Value } from '../../base/codec/value.ts';
@@ -40,14 +40,14 @@ describe('ActiveJob', () => {
     expect(job.verdict('a')).toEqual({ kind: 'failed', retcode: 3 });
   });
 
-  it('has the deadline as an end of its own, whoever brought it about', () => {
+  it('has the deadline as a separate verdict, whether minion or master enforced it', () => {
     const job = new ActiveJob('1', 'cmd.run', ['a', 'b'], [], waiting);
     job.returned(result('a', { return: 'ERROR: …', retcode: 124, success: false, ended: 'deadline' }));
     job.missing('b', { code: 'deadline', text: '', evidence: newDict() });
     expect(job.balance()).toMatchObject({ deadline: 2, failed: 0, missing: 0 });
   });
 
-  it('keeps what a minion said on the way, by the clock of the master', () => {
+  it('records the reports of a minion, by the clock of the master', () => {
     const job = new ActiveJob('1', 'cmd.run', ['a'], [], waiting);
     job.running('a', 'started', { text: '', accepted: 1000, started: 1500 });
     job.running('a', 'progress', { text: 'half' });
@@ -56,7 +56,7 @@ describe('ActiveJob', () => {
     expect(job.milestones('b')).toBeUndefined();
   });
 
-  it('takes the worst code of several functions', () => {
+  it('uses the worst code of several functions', () => {
     const worst = (retcode: Value): number => exitCode({ retcode });
     expect([worst(3), worst({ a: 0, b: 2 }), worst([0, 1]), exitCode({})]).toEqual([3, 2, 1, 0]);
   });
@@ -68,7 +68,7 @@ describe('ActiveJob', () => {
     expect([job.ended, job.open()]).toEqual([false, ['b']]);
   });
 
-  it('takes a late result over a reason, and never a reason over a result', () => {
+  it('replaces a reason by a late result, and never a result by a reason', () => {
     const job = new ActiveJob('1', 'test.ping', ['a'], [], waiting);
     job.missing('a', silent);
     job.returned(result('a', { return: true, retcode: 0 }));
@@ -77,7 +77,7 @@ describe('ActiveJob', () => {
     expect(job.verdict('a')?.kind).toBe('returned');
   });
 
-  it('keeps the sum equal to the number targeted and tells the end once', () => {
+  it('keeps the sum equal to the number targeted and reports the end once', () => {
     const step = fc.record({
       id: fc.constantFrom('a', 'b', 'c', 'd'),
       what: fc.constantFrom(

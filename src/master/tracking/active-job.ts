@@ -1,4 +1,4 @@
-// One job while somebody or something still cares: the verdict of every expected minion, and who listens.
+// One tracked job: the verdict of every expected minion, and its listeners.
 import { exitCode, isFailure, type JobReturn } from '../../protocol/job/job-return.ts';
 import { type Balance, balanceOf, isFinal, type Reason, type Verdict } from '../../protocol/job/verdict.ts';
 
@@ -16,18 +16,18 @@ export interface Waiting {
   readonly gatherMs: number;
 }
 
-/** What a minion report about the job before its result, and when; times in milliseconds. */
+/** What a minion reported about the job before its result, and when; times in milliseconds. */
 export interface JobMilestones {
   sent?: number;
   accepted?: number;
   started?: number;
-  /** Answered a find_job question with "it runs". */
+  /** Answered find_job with "it is running". */
   confirmed?: number;
   output?: { readonly at: number; readonly text: string };
-  /** The minion was restarted since: what it report before may not hold any more. */
+  /** The minion was restarted since: its earlier reports may no longer apply. */
   doubted?: boolean;
 }
-/** What came with a life-cycle message; times in milliseconds. */
+/** The content of a life-cycle message; times in milliseconds. */
 export interface LifecycleReport {
   readonly text: string;
   readonly accepted?: number | undefined;
@@ -40,14 +40,14 @@ export class ActiveJob {
   readonly fun: string;
   readonly started = Date.now();
   readonly waiting: Waiting;
-  /** Whose job it is: nobody else may add minions to it. */
+  /** The user of the job: no other user may add minions to it. */
   readonly user: string;
-  /** For whoever keeps the job; those who wait for it listen. */
+  /** For the part that stores the job; waiting callers use listeners. */
   onEnd: (() => void) | undefined;
   readonly #verdicts = new Map<string, Verdict>();
   readonly #milestones = new Map<string, JobMilestones>();
   readonly #answered = new Set<string>();
-  /** Matched by nobody's knowledge: their answer counts, their silence is "not evaluated". */
+  /** Minions that could not be evaluated: their result counts, their silence is "not evaluated". */
   readonly #unevaluated: Set<string>;
   /** Expected, but the job was not sent to them yet (batches). */
   readonly #held = new Set<string>();
@@ -78,7 +78,7 @@ export class ActiveJob {
   get size(): number {
     return this.#verdicts.size;
   }
-  /** Somebody waits for it. */
+  /** Whether a caller waits for it. */
   get watched(): boolean {
     return this.#listeners.size > 0;
   }
@@ -101,7 +101,7 @@ export class ActiveJob {
     return balanceOf(this.#verdicts.values());
   }
 
-  /** Minions that got the job and whose fate is still open. */
+  /** Minions that were sent the job and have no verdict yet. */
   open(): string[] {
     return [...this.#verdicts.keys()].filter((id) => this.isOpen(id));
   }
@@ -110,7 +110,7 @@ export class ActiveJob {
     return verdict !== undefined && !isFinal(verdict) && !this.#held.has(id);
   }
 
-  /** More minions get the same job: Salt's own batches publish one jid in several waves. */
+  /** More minions get the same job: Salt's own batches publish one jid in several steps. */
   expect(ids: readonly string[], unevaluated: readonly string[]): void {
     for (const id of unevaluated) this.#unevaluated.add(id);
     for (const id of [...ids, ...unevaluated]) {
@@ -121,7 +121,7 @@ export class ActiveJob {
     }
   }
 
-  /** These do not have the job yet: nobody asks them about it. */
+  /** These do not have the job yet: they are not asked about it. */
   hold(ids: readonly string[]): void {
     for (const id of ids) this.#held.add(id);
   }
@@ -140,7 +140,7 @@ export class ActiveJob {
     return () => this.#listeners.delete(listener);
   }
 
-  /** A result; also from minions nobody expected, and after the wait has ended: late is better than lost. */
+  /** A result; also from unexpected minions, and after the wait has ended: late is better than lost. */
   returned(ret: JobReturn): void {
     const { id } = ret;
     this.#answered.add(id);
@@ -149,7 +149,7 @@ export class ActiveJob {
     this.#finish();
   }
 
-  /** A sign that the minion is at it. */
+  /** A sign that the minion is working on it. */
   running(id: string, phase: Phase, { text, ...report }: LifecycleReport = { text: '' }): void {
     const before = this.#verdicts.get(id);
     if (!before || isFinal(before)) return;
@@ -167,7 +167,7 @@ export class ActiveJob {
     if (text) this.#tell({ type: 'progress', id, text });
   }
 
-  /** Its minion is another process now and does not speak for this job by itself. */
+  /** Its minion is now another process and does not report about this job by itself. */
   doubt(id: string): void {
     this.#milestonesOf(id).doubted = true;
   }
@@ -176,7 +176,7 @@ export class ActiveJob {
     this.#settle(id, { kind: reason.code === 'deadline' ? 'deadline' : 'missing', reason }, reason);
   }
 
-  /** The job is kept for a minion that is away; whoever waits need not wait for that one. */
+  /** The job is kept for a disconnected minion; callers need not wait for it. */
   queued(id: string, until: number, reason: Reason): void {
     const before = this.#verdicts.get(id);
     if (!before || isFinal(before)) return;
@@ -185,12 +185,12 @@ export class ActiveJob {
     this.#finish();
   }
 
-  /** A kept job ran out of time or was taken back. */
+  /** A kept job expired or was cancelled. */
   expired(id: string, reason: Reason): void {
     if (this.#verdicts.get(id)?.kind === 'queued') this.#verdicts.set(id, { kind: 'expired', reason });
   }
 
-  /** Ends at once when nothing was expected. */
+  /** Ends immediately when nothing was expected. */
   start(): void {
     this.#finish();
   }

@@ -1,4 +1,4 @@
-// Durable jobs against races: taken back, expired and delivered in the same moment, each ends in exactly one way.
+// Races of durable jobs: when cancelled, expired and delivered at the same time, each ends in exactly one way.
 import { describe, expect, it } from 'vitest';
 import { dictOf, newDict } from '../../base/codec/value.ts';
 import { nullLogger } from '../../base/log/index.ts';
@@ -11,12 +11,12 @@ interface Fake {
   readonly durable: DurableJobs;
   readonly fired: string[];
   readonly sent: PublishedJob[];
-  /** Lets what waits for the store go on. */
+  /** Lets pending store operations continue. */
   release(): void;
   failPending: boolean;
 }
 
-/** A master whose store answers questions only when it is told to. */
+/** A master whose store answers only when the test releases it. */
 async function fake(options: { halite: boolean; held?: boolean }): Promise<Fake> {
   const [fired, sent, waiting]: [string[], PublishedJob[], (() => void)[]] = [[], [], []];
   const later = <T>(value: T): Promise<T> =>
@@ -57,7 +57,7 @@ async function until(what: () => boolean, release: () => void = () => {}): Promi
 }
 
 describe('durable jobs', () => {
-  it('end once, however often the clock is looked at', async () => {
+  it('end once, however often expiry is checked', async () => {
     const { durable, fired, release } = await fake({ halite: true, held: true });
     const kept = durable.keep(jid, ['web1'], Date.now() - 1);
     durable.expire();
@@ -72,7 +72,7 @@ describe('durable jobs', () => {
     expect(durable.list()).toEqual([]);
   });
 
-  it('do not keep the clock busy after they were delivered', async () => {
+  it('do not keep the timer running after they were delivered', async () => {
     const { durable, sent } = await fake({ halite: true });
     await durable.keep(jid, ['web1'], Date.now() + 1500);
     durable.arrived('web1', 'joined');
@@ -89,7 +89,7 @@ describe('durable jobs', () => {
     expect(durable.deliveredAt(jid, 'web1')).toBeGreaterThan(0);
   });
 
-  it('that were taken back are not delivered to a minion that comes back meanwhile', async () => {
+  it('that were cancelled are not delivered to a minion that reconnects meanwhile', async () => {
     const { durable, sent, fired, release } = await fake({ halite: true, held: true });
     const kept = durable.keep(jid, ['web1'], Date.now() + 60_000);
     await turn();
@@ -116,12 +116,12 @@ describe('durable jobs', () => {
     expect(master.durable.list()).toEqual([]);
   });
 
-  it('are kept for very many minions without a long stop', async () => {
+  it('are kept for very many minions without blocking for long', async () => {
     const { durable } = await fake({ halite: true });
     const ids = Array.from({ length: 10_000 }, (_, at) => `web${at}`);
     const began = process.cpuUsage();
     await Promise.all(ids.map((id) => durable.keep(jid, [id], Date.now() + 60_000)));
-    // Of the processor, not of the clock: others may use it too.
+    // CPU time, not wall-clock time: other processes may use the CPU too.
     const { user, system } = process.cpuUsage(began);
     expect((user + system) / 1000).toBeLessThan(10_000);
     expect(durable.list()).toHaveLength(ids.length);

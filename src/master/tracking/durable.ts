@@ -1,4 +1,4 @@
-// Jobs for minions that are away: kept in the store, delivered once when the minion is back, or expired in plain sight.
+// Jobs for disconnected minions: kept in the store, delivered once when the minion reconnects, or visibly expired.
 import { dictGet, isDict, newDict, type PlainDict } from '../../base/codec/value.ts';
 import { messageOf } from '../../base/errors/index.ts';
 import type { Logger } from '../../base/log/index.ts';
@@ -21,19 +21,19 @@ export interface DurableParts {
   readonly fleet: Pick<Fleet, 'isHalite'>;
   readonly publisher: Pick<Publisher, 'send'>;
   readonly reasons: Pick<Reasons, 'evidenceOf'>;
-  /** A job that is followed now. */
+  /** A currently tracked job. */
   activeJob(jid: string): Pick<ActiveJob, 'expired'> | undefined;
 }
 
-/** A minion that has just connected may connect again in a moment: its jobs are sent once things have settled. */
+/** A minion that has just connected may reconnect soon: its jobs are sent after this time. */
 const settleMs = 300;
-/** A Salt minion that speaks may be about to subscribe: its start event, or this long, says that it has. */
+/** A Salt minion that sends a message may not be subscribed yet: its start event, or this time, shows that it is. */
 const heardMs = 3_000;
-/** Longest delay a timer takes; later expiries are looked at again then. */
+/** Longest delay of a timer; later expiries are checked again then. */
 const longestTimerMs = 2_000_000_000;
 
 interface Pending extends PendingDelivery {
-  /** When this master sent it last; 0 when not yet. */
+  /** When this master last sent it; 0 when not yet. */
   deliveredAt: number;
 }
 
@@ -42,14 +42,14 @@ export class DurableJobs {
   readonly #scheduled = new Map<string, NodeJS.Timeout>();
   readonly #parts: DurableParts;
   #timer: NodeJS.Timeout | undefined;
-  /** What the timer waits for. */
+  /** The time for which the timer is set. */
   #next = Number.POSITIVE_INFINITY;
 
   private constructor(parts: DurableParts) {
     this.#parts = parts;
   }
 
-  /** With what an earlier run of this master left. */
+  /** With the jobs that an earlier run of this master stored. */
   static async open(parts: DurableParts): Promise<DurableJobs> {
     const durable = new DurableJobs(parts);
     for (const delivery of await parts.store.pending()) durable.#remember(delivery);
@@ -61,12 +61,12 @@ export class DurableJobs {
     return [...this.#byMinion.values()].flatMap((jobs) => [...jobs.values()]).sort((a, b) => (a.jid < b.jid ? -1 : 1));
   }
 
-  /** When a kept job was handed to its minion; 0 when it waits, undefined when it is not kept. */
+  /** When a kept job was sent to its minion; 0 when it waits, undefined when it is not kept. */
   deliveredAt(jid: string, id: string): number | undefined {
     return this.#byMinion.get(id)?.get(jid)?.deliveredAt;
   }
 
-  /** Keeps a job for these minions. Resolves when it is safe on disk. */
+  /** Keeps a job for these minions. Resolves when it is on disk. */
   async keep(jid: string, ids: readonly string[], until: number): Promise<void> {
     const deliveries = ids.map((id) => ({ jid, id, until }));
     for (const delivery of deliveries) this.#remember(delivery);
@@ -74,14 +74,14 @@ export class DurableJobs {
     try {
       await this.#parts.store.savePending(deliveries);
     } catch (error) {
-      // What could not be promised is not delivered either: its minion is told to be missing.
+      // A job that could not be stored is not delivered either: its minion is reported as missing.
       for (const id of ids) this.#take(jid, id);
       throw error;
     }
     await Promise.all(ids.map((id) => this.#note(jid, id, 'queued')));
   }
 
-  /** A milestone for the time line of the job; what was noted before stays. */
+  /** A milestone for the timeline of the job; earlier ones stay. */
   async #note(jid: string, id: string, milestone: 'queued' | 'delivered'): Promise<PlainDict> {
     const evidence = { milestones: { ...(await this.#milestones(jid, id)), [milestone]: Date.now() } };
     const row = { jid, id, verdict: 'queued', reason: '', text: '', evidence, at: Date.now() };
@@ -95,7 +95,7 @@ export class DurableJobs {
     return isDict(milestones) && !(milestones instanceof Map) ? milestones : newDict();
   }
 
-  /** Takes back what was not delivered yet; the ids that will not get the job. */
+  /** Cancels pending deliveries; returns the ids that will not get the job. */
   async cancel(jid: string, ids?: readonly string[]): Promise<string[]> {
     const all = [...this.#byMinion.values()].flatMap((jobs) => jobs.get(jid) ?? []);
     const cancelled = all.filter(({ id, deliveredAt }) => deliveredAt === 0 && (!ids || ids.includes(id)));
@@ -104,8 +104,8 @@ export class DurableJobs {
   }
 
   /**
-   * The minion is there: everything that waits for it is sent, in order of age. Halite minions are seen to connect
-   * (`joined`); for the others, any message (`heard`) shows that they are back.
+   * The minion is connected: all jobs that wait for it are sent, oldest first. Connections of Halite minions are
+   * visible (`joined`); for the others, any message (`heard`) shows that they are back.
    */
   arrived(id: string, how: 'joined' | 'heard'): void {
     if (!this.#byMinion.has(id)) return;
@@ -125,12 +125,15 @@ export class DurableJobs {
     this.#scheduled.set(id, timer);
   }
 
-  /** Its result came in: nothing to deliver any more. */
+  /** Its result arrived: nothing has to be delivered any more. */
   returned(jid: string, id: string): void {
     if (this.#byMinion.get(id)?.has(jid)) void this.#forget(jid, id);
   }
 
-  /** What waited too long ends visibly. What a Halite minion got is awaited on: it will tell what became of it. */
+  /**
+   * Expires jobs that waited too long. A job that a Halite minion received is still awaited, because the minion reports
+   * its outcome.
+   */
   expire(now = Date.now()): void {
     for (const jobs of this.#byMinion.values()) {
       for (const delivery of jobs.values()) {
@@ -144,10 +147,10 @@ export class DurableJobs {
     return deliveredAt === 0 || !this.#parts.fleet.isHalite(id);
   }
 
-  /** Takes a job out of the store and says why its minion will give no result. */
+  /** Removes a job from the store and records why its minion will return no result. */
   async #end(delivery: Pending, code: Extract<ReasonCode, 'expired' | 'cancelled' | 'no-record'>): Promise<void> {
     const { jid, id, until, deliveredAt } = delivery;
-    // First of all nobody finds it any more: neither a minion that comes back now nor the next look at the clock.
+    // Removes it from the list first, so that neither a reconnecting minion nor the next check finds it.
     if (!this.#take(jid, id)) return;
     const at = Date.now();
     const detail = code === 'no-record' ? `delivered at ${clock(deliveredAt)}` : `at ${clock(Math.min(at, until))}`;
@@ -167,28 +170,28 @@ export class DurableJobs {
     const jobs = [...(this.#byMinion.get(id)?.values() ?? [])].sort((a, b) => (a.jid < b.jid ? -1 : 1));
     for (const delivery of jobs) {
       const returned = await this.#parts.store.hasReturn(delivery.jid, id);
-      // It may have been taken back while the store was asked.
+      // It may have been cancelled while the store was asked.
       if (this.#byMinion.get(id)?.get(delivery.jid) !== delivery) continue;
       if (returned) await this.#forget(delivery.jid, id);
       else if (delivery.deliveredAt === 0 && delivery.until > Date.now()) await this.#deliver(delivery);
-      // A Halite minion writes down which durable jobs it began: it runs once however often it is delivered.
+      // A Halite minion records which durable jobs it started: it runs them once, however often they are delivered.
       else if (delivery.deliveredAt > 0 && this.#parts.fleet.isHalite(id)) await this.#deliver(delivery);
     }
   }
 
-  /** Sends the job again under its own jid, to this minion only. */
+  /** Sends the job again with its own jid, to this minion only. */
   async #deliver(delivery: Pending): Promise<void> {
     const { jid, id, deliveredAt } = delivery;
-    // From here on it cannot be taken back any more.
+    // From here on it cannot be cancelled any more.
     delivery.deliveredAt = Date.now();
     const load = await this.#parts.store.load(jid).catch((error: unknown) => {
       delivery.deliveredAt = deliveredAt;
       throw error;
     });
-    // Only what this master published is signed for others.
+    // Only jobs that this master published are signed.
     const job = load && storedJob(load);
     if (!job || job.startedBy !== undefined) return this.#forget(jid, id);
-    // A Salt minion remembers jids only while it lives: it gets the job at most once, also after our own restart.
+    // A Salt minion remembers jids only while it runs: it gets the job at most once, also after our own restart.
     if (!this.#parts.fleet.isHalite(id)) await this.#parts.store.dropPending(jid, id);
     this.#parts.log.info('durable job delivered', { jid, minion: id });
     this.#parts.bus.fire(`halite/job/${jid}/delivered/${id}`, { jid, id });
@@ -202,7 +205,7 @@ export class DurableJobs {
     this.#byMinion.set(delivery.id, jobs);
   }
 
-  /** Out of the list; false when it was not in it. */
+  /** Removes it from the list; false when it was not in it. */
   #take(jid: string, id: string): boolean {
     const jobs = this.#byMinion.get(id);
     const known = jobs?.delete(jid) ?? false;
@@ -217,7 +220,7 @@ export class DurableJobs {
     });
   }
 
-  /** A timer for the next expiry, so that it is seen when it happens. */
+  /** A timer for the next expiry, so that it is noticed when it happens. */
   #wind(): void {
     clearTimeout(this.#timer);
     this.#next = Number.POSITIVE_INFINITY;

@@ -1,4 +1,4 @@
-// What the master knows, told in order: the time line of a job, and everything about one minion.
+// What the master knows, in chronological order: the timeline of a job, and everything about one minion.
 import { type Dict, dictGet, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import type { MasterOpts } from '../../base/config/index.ts';
 import { jidToMillis } from '../../base/util/jid.ts';
@@ -23,7 +23,7 @@ export interface ExplainParts {
   readonly reasons: Reasons;
 }
 
-/** The answers of `jobs.explain`, `manage.explain` and `halite doctor`. */
+/** The results of `jobs.explain`, `manage.explain` and `halite doctor`. */
 export class Explain {
   readonly #parts: ExplainParts;
 
@@ -31,17 +31,17 @@ export class Explain {
     this.#parts = parts;
   }
 
-  /** Every milestone of a job: from the store, with what is still open from the tracker. */
+  /** Every milestone of a job: from the store, and open ones from the tracker. */
   timeline(jid: string): Promise<TimelineEntry[]> {
     return jobTimeline(this.#parts, jid);
   }
 
-  /** Everything about one minion, with what happened to it in order. */
+  /** Everything about one minion, with its events in order. */
   minion(id: string): Promise<Dict> {
     return explainMinion(this.#parts, id);
   }
 
-  /** What is wrong with accepted minions; nobody is asked, so it is quick for any number of them. */
+  /** Problems of accepted minions; no minion is asked, so it is fast for any number of them. */
   troubles(): MinionTrouble[] {
     return fleetTroubles(this.#parts);
   }
@@ -49,7 +49,7 @@ export class Explain {
 
 const text = (value: Value | undefined): string => (value === null || value === undefined ? '' : String(value));
 
-/** Jobs shown for a minion. */
+/** Number of jobs shown for a minion. */
 const recentJobs = 5;
 
 const milestoneWords: Readonly<Record<string, string>> = {
@@ -119,7 +119,7 @@ function milestoneEntries(id: string, evidence: Dict): TimelineEntry[] {
   }));
 }
 
-/** What the tracker knows and the store not yet. */
+/** What the tracker has and the store does not have yet. */
 function openEntries(parts: ExplainParts, jid: string, told: ReadonlySet<string>): TimelineEntry[] {
   const job = parts.tracker.job(jid);
   const entries: TimelineEntry[] = [];
@@ -128,7 +128,7 @@ function openEntries(parts: ExplainParts, jid: string, told: ReadonlySet<string>
     if (!job || told.has(id)) continue;
     entries.push(...milestoneEntries(id, milestoneTimes(job, id)));
     if (verdict.kind === 'waiting' && !job.isOpen(id))
-      entries.push({ at, id, what: 'waiting', text: 'its turn in the batch' });
+      entries.push({ at, id, what: 'waiting', text: 'its slot in the batch' });
     else if (verdict.kind === 'running')
       entries.push({ at, id, what: 'running', text: parts.reasons.unfinished(job, id).text });
     else if (verdict.kind === 'waiting')
@@ -154,7 +154,7 @@ function fleetTroubles(parts: ExplainParts): MinionTrouble[] {
   });
 }
 
-/** Of one that is there and may answer. */
+/** For a minion that is connected and may answer. */
 function troubleOf({ fleet }: ExplainParts, id: string): Reason | undefined {
   const record = fleet.known(id);
   const duplicates = duplicateText(record);

@@ -1,4 +1,4 @@
-// From what the master knows of a minion to the one reason why it gave no result, with the evidence.
+// Derives from the data about a minion the one reason why it returned no result, with the evidence.
 import { newDict, type PlainDict } from '../../base/codec/value.ts';
 import type { MasterOpts } from '../../base/config/index.ts';
 import { fingerprint } from '../../base/crypto/index.ts';
@@ -13,16 +13,16 @@ export const clock = (time: number): string =>
     .replace('T', ' ')
     .replace(/\.\d+Z$/, ' UTC');
 
-/** More than this and messages may be refused for their age. */
+/** With a larger difference, messages may be refused because of their age. */
 const skewLimit = 60;
-/** A request this long after the connection was lost means that only the publish port is out of reach. */
+/** A request this long after the connection was lost means that only the publish port is unreachable. */
 const afterLossMs = 2_000;
 
 export function reason(code: ReasonCode, evidence: PlainDict, detail = ''): Reason {
   return { code, text: detail ? `${reasonTexts[code]} (${detail})` : reasonTexts[code], evidence };
 }
 
-/** What is known of minions and their keys. */
+/** The data about minions and their keys. */
 export interface ReasonSources {
   readonly opts: Pick<MasterOpts, 'publish_port'>;
   readonly keys: Pick<KeyStore, 'has' | 'readText'>;
@@ -36,7 +36,7 @@ export class Reasons {
     this.#sources = sources;
   }
 
-  /** The reason for a minion that was not even reachable, known without asking it; undefined when it may well answer. */
+  /** The reason for a minion that was not reachable, known without asking it; undefined when it may answer. */
   knownAbsent(id: string): Reason | undefined {
     const keyReason = this.#keyProblem(id);
     if (keyReason) return keyReason;
@@ -52,14 +52,14 @@ export class Reasons {
     return reason('connection-lost', evidence, `at ${clock(record.lostAt)}`);
   }
 
-  /** It was not there the last time, or could not sign in: worth a short question, not a long wait. */
+  /** It was not connected the last time, or could not sign in: worth a short question, not a long wait. */
   isSuspect(id: string): boolean {
     const record = this.#sources.fleet.known(id);
     if (!record || this.#sources.fleet.connected(id) === 'yes') return false;
     return record.silentSince > 0 || this.#refusal(id, record.lastContact) !== undefined;
   }
 
-  /** Asked and not answered: the most telling of what is known. */
+  /** Asked and not answered: the most specific known reason. */
   silence(id: string, job?: ActiveJob): Reason {
     const absent = this.knownAbsent(id);
     if (absent) return absent;
@@ -81,7 +81,7 @@ export class Reasons {
     return reason('silent', evidence, `since ${clock(record.lastContact)}`);
   }
 
-  /** What an open verdict means for somebody who asks now. */
+  /** What an open verdict means at this moment. */
   unfinished(job: ActiveJob, id: string): Reason {
     const verdict = job.verdict(id);
     if (verdict?.kind !== 'running') return this.silence(id, job);
@@ -103,7 +103,7 @@ export class Reasons {
     return reason('no-key', newDict());
   }
 
-  /** A sign-in after that time that was turned away although the key of the id is accepted. */
+  /** A refused sign-in after that time although the key of the id is accepted. */
   #refusal(id: string, after: number): Reason | undefined {
     const auth = this.#sources.fleet.known(id)?.lastAuth;
     if (!auth || auth.at < after || (auth.result !== 'too-old' && auth.result !== 'denied')) return undefined;
@@ -145,7 +145,7 @@ function printOf(pem: string | undefined): string {
   }
 }
 
-/** Who uses the id, when it is more than one. */
+/** The users of the id, when there are several. */
 export function duplicateText(record: MinionRecord | undefined): string {
   if (!record || record.connections.size < 2) return '';
   return [...record.connections.values()].map(connectionText).join(' and ');
@@ -162,13 +162,13 @@ export const isSkewed = ({ skewSeconds }: MinionRecord): boolean =>
 export const skewText = (seconds: number): string =>
   `${Math.round(Math.abs(seconds))} s ${seconds < 0 ? 'behind' : 'ahead of'} the master`;
 
-/** When the minion last said something about the job. */
+/** When the minion last reported about the job. */
 function lastMilestone(job: ActiveJob | undefined, id: string): number {
   const { accepted = 0, started = 0, confirmed = 0, output } = job?.milestones(id) ?? {};
   return Math.max(accepted, started, confirmed, output?.at ?? 0);
 }
 
-/** What the minion said about the job before it fell silent. */
+/** What the minion reported about the job before it became silent. */
 export function jobEvidence(job: ActiveJob | undefined, id: string): PlainDict {
   const evidence = newDict();
   const milestones = job?.milestones(id);
@@ -183,7 +183,7 @@ export function jobEvidence(job: ActiveJob | undefined, id: string): PlainDict {
   return evidence;
 }
 
-/** A Halite minion says which address it dials from; of the others we know the one we see. */
+/** A Halite minion reports the address from which it connects; for others the visible one is used. */
 function addressOf(record: MinionRecord): string {
   return [...record.connections.values()].at(-1)?.address || record.address;
 }

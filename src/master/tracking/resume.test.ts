@@ -1,4 +1,4 @@
-// Jobs that were open when the master went: followed again after its start, each minion to its verdict.
+// Jobs that were open when the master ended: tracked again after its start, until each minion has a verdict.
 import { describe, expect, it } from 'vitest';
 import { type Dict, dictOf } from '../../base/codec/value.ts';
 import { nullLogger } from '../../base/log/index.ts';
@@ -10,7 +10,9 @@ import { Tracker } from './tracker.ts';
 
 const jid = '20260131235959000001';
 
-/** A job of three minions: one is back, one has no key any more, the result of one comes while the store is asked. */
+/**
+ * A job of three minions: one is back, one has no key any more, the result of one arrives while the store is queried.
+ */
 function fake(keepReturns = true) {
   const unfinished: UnfinishedJob[] = [{ jid, fun: 'state.apply', user: 'root', ids: ['back', 'gone', 'just'] }];
   const [verdicts, asked]: [VerdictRecord[], string[][]] = [[], []];
@@ -49,7 +51,7 @@ function fake(keepReturns = true) {
     asked.push([...ids]);
     const question = '20260131235959000002';
     const active = tracker.open(question, 'saltutil.find_job', ids, [], { timeoutMs: 10, gatherMs: 10 });
-    // Nobody runs it any more.
+    // No minion runs it any more.
     const send = async (): Promise<void> => {
       for (const id of ids) tracker.returned({ id, jid: question, fun: 'saltutil.find_job', return: dictOf([]) });
     };
@@ -86,7 +88,7 @@ describe('after a restart', () => {
     expect(asked[0]).toEqual(['back']);
   });
 
-  it('asks nobody when results are not stored', async () => {
+  it('asks no minion when results are not stored', async () => {
     const { parts, asked } = fake(false);
     expect(await resume(parts)).toBe(0);
     expect(asked).toEqual([]);

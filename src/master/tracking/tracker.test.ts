@@ -1,4 +1,4 @@
-// Following jobs: memory stays bounded, everybody ends in a verdict, nobody is asked twice over.
+// Tracking of jobs: memory stays bounded, every minion gets a verdict, no minion is asked twice.
 import { describe, expect, it, vi } from 'vitest';
 import { dictOf } from '../../base/codec/value.ts';
 import { nullLogger } from '../../base/log/index.ts';
@@ -52,13 +52,13 @@ async function fake(...ids: string[]): Promise<Fake> {
     durable: { keep: unused, arrived: unused },
     kill: async () => undefined,
   });
-  // Over TCP the transport says who it is; that such a minion is Halite's is in its grains.
+  // Over TCP the transport reports the id; its grains show that it is a Halite minion.
   const connect = (id: string, peer: string): void => fleet.subscriber({ kind: 'joined', topic: '', peer, id });
   return { tracker, verdicts, keys, asked, connect };
 }
 
 describe('the tracker', () => {
-  it('gives up jobs that nobody waits for, with a verdict for each minion, instead of keeping them for ever', async () => {
+  it('ends jobs without waiting callers, with a verdict for each minion, instead of keeping them without limit', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     try {
       const { tracker, verdicts, connect } = await fake('web1');
@@ -77,7 +77,7 @@ describe('the tracker', () => {
     }
   });
 
-  it('does not keep more open jobs than a bound, however fast they come', async () => {
+  it('does not keep more open jobs than a limit, however fast they are published', async () => {
     const { tracker, connect } = await fake('web1');
     connect('web1', '10.0.0.1:1000');
     for (let n = 0; n < 11_000; n++) tracker.open(jidOf(n), 'test.ping', ['web1'], [], waiting);
@@ -85,7 +85,7 @@ describe('the tracker', () => {
     expect(tracker.job(jidOf(10_999))?.ended).toBe(false);
   });
 
-  it('keeps a job that somebody waits for', async () => {
+  it('keeps a job with a waiting caller', async () => {
     const { tracker } = await fake('web1');
     const job = tracker.open(jidOf(0), 'test.ping', ['web1'], [], waiting);
     job.listen(() => {});
@@ -94,7 +94,7 @@ describe('the tracker', () => {
     expect(job.ended).toBe(false);
   });
 
-  it('ends the wait for a minion whose key is taken away, also while it says that it runs the job', async () => {
+  it('ends the wait for a minion whose key is deleted, also while it reports that it runs the job', async () => {
     const { tracker, keys, connect, verdicts } = await fake('web1', 'web2');
     connect('web1', '10.0.0.1:1000');
     connect('web2', '10.0.0.2:1000');
@@ -109,7 +109,7 @@ describe('the tracker', () => {
     expect(verdicts.find(({ id }) => id === 'web1')).toMatchObject({ reason: 'no-key' });
   });
 
-  it('asks a minion that is restarted again and again in one turn, not in one for each restart', async () => {
+  it('asks a minion that restarts repeatedly in one round, not in one per restart', async () => {
     vi.useFakeTimers();
     try {
       const { tracker, asked, connect } = await fake('web1');

@@ -1,4 +1,4 @@
-// Follows every expected minion to its verdict.
+// Tracks every expected minion to its verdict.
 import { newDict, type PlainDict } from '../../base/codec/value.ts';
 import { messageOf } from '../../base/errors/index.ts';
 import type { Logger } from '../../base/log/index.ts';
@@ -13,20 +13,20 @@ import { JobWatch, type WatchParts } from './watch.ts';
 
 export type KillJob = (jid: string, ids: readonly string[]) => Promise<void>;
 
-/** After its connection broke, a minion has this long to come back before its running jobs are called missing. */
+/** After its connection broke, a minion has this long to reconnect before its running jobs count as missing. */
 const reconnectGraceMs = 1_500;
-/** A Halite minion kills the job itself at its deadline, and needs a moment to say so. */
+/** A Halite minion kills the job itself at its deadline, and needs a moment to report it. */
 const deadlineGraceMs = 2_000;
 const keptJobs = 500;
-/** A job that nobody waits for and that does not end is given up after this time, or when there are too many of them. */
+/** A job without waiting callers that does not end is ended after this time, or when there are too many of them. */
 const forgottenAfterMs = 3_600_000;
 const mostOpenJobs = 10_000;
-/** So many new jobs between two looks for old ones. */
+/** Number of new jobs between two searches for old ones. */
 const sweepEvery = 100;
 const phases = new Set<string>(['accepted', 'started', 'progress'] satisfies Phase[]);
 
 export interface BeginOptions {
-  /** Ask minions that do not report by themselves; off for --async. */
+  /** Ask minions that do not report by themselves; disabled for --async. */
   readonly poll: boolean;
   readonly deadlineMs?: number;
   readonly durableUntil?: number;
@@ -64,7 +64,7 @@ export class Tracker {
     return this.#jobs.get(jid)?.hasReturned(id) ?? false;
   }
 
-  /** Begins to follow a job. Minions known to be away are answered in `begin`, before anybody waits. */
+  /** Starts to track a job. Minions known to be disconnected get their verdict in `begin`, before any caller waits. */
   open(
     jid: string,
     fun: string,
@@ -80,14 +80,14 @@ export class Tracker {
     return job;
   }
 
-  /** The job is out to `ids`: settle what is known already and watch over the rest. `poll` false only listens. */
+  /** The job was sent to `ids`: settle known outcomes and watch the rest. `poll` false only listens. */
   begin(job: ActiveJob, options: BeginOptions, ids: readonly string[] = job.open()): void {
     const { deadlineMs, durableUntil, poll } = options;
     if (durableUntil) this.#durable.set(job.jid, durableUntil);
     const { fleet, keys } = this.#parts;
     const accepted = new Set(keys.ids('accepted'));
     for (const id of ids) {
-      // Most are there: nothing is looked up on disk for them.
+      // Most are connected: nothing is looked up on disk for them.
       if (accepted.has(id) && fleet.connected(id) === 'yes') continue;
       const absent = job.isOpen(id) ? this.#parts.reasons.knownAbsent(id) : undefined;
       if (absent) this.absent(job, id, absent);
@@ -98,14 +98,14 @@ export class Tracker {
     if (deadlineMs) this.#deadlineFor(job, ids, deadlineMs);
   }
 
-  /** No result to be had now: kept for later when the job is durable, missing otherwise. */
+  /** No result is possible now: kept for later when the job is durable, missing otherwise. */
   absent(job: ActiveJob, id: string, why: Reason): void {
     if (job.isUnevaluated(id)) {
       job.missing(id, reason('not-evaluated', { ...why.evidence, otherwise: why.text }));
       return;
     }
     const until = this.#durable.get(job.jid);
-    // A Salt minion that was seen at work would run the job a second time.
+    // A Salt minion that was seen working would run the job a second time.
     const begun = job.milestones(id)?.confirmed !== undefined && !this.#parts.fleet.isHalite(id);
     if (!until || begun || !this.#parts.keys.has('accepted', id)) {
       job.missing(id, { ...why, evidence: { ...why.evidence, ...jobEvidence(job, id) } });
@@ -122,7 +122,7 @@ export class Tracker {
     );
   }
 
-  /** One for each job: a minion that is asked anew is not asked in the old turn any more. */
+  /** One watch for each job: a minion that is watched again is removed from the old round. */
   #watch(job: ActiveJob): JobWatch {
     const known = this.#watches.get(job);
     if (known) return known;
@@ -135,7 +135,7 @@ export class Tracker {
     return this.#durable.has(jid);
   }
 
-  /** Takes a batch back from minions whose turn has not come. */
+  /** Removes minions from a batch to which the job was not sent yet. */
   cancel(jid: string, ids?: readonly string[]): string[] {
     const job = this.#jobs.get(jid);
     const cancelled = (job?.held() ?? []).filter((id) => !ids || ids.includes(id));
@@ -147,7 +147,7 @@ export class Tracker {
     this.#jobs.delete(jid);
   }
 
-  /** Halite minions kill the job themselves and are given a moment to say so; the others are told to. */
+  /** Halite minions kill the job themselves and get a moment to report it; the others are sent kill_job. */
   #deadlineFor(job: ActiveJob, ids: readonly string[], deadlineMs: number): void {
     const { fleet } = this.#parts;
     const [own, others]: [string[], string[]] = [[], []];
@@ -178,26 +178,26 @@ export class Tracker {
     this.#jobs.get(ret.jid)?.returned(ret);
   }
 
-  /** Life-cycle message of a Halite minion: as long as they come, nobody needs to ask it. */
+  /** Life-cycle message of a Halite minion: as long as they arrive, the minion need not be asked. */
   phase(jid: string, id: string, phase: string, said: LifecycleReport): void {
     if (phases.has(phase)) this.#jobs.get(jid)?.running(id, phase as Phase, said);
   }
 
-  /** A connection went: jobs the minion was busy with get their reason unless it is back in a moment. */
+  /** A connection ended: running jobs of the minion get their reason unless it reconnects soon. */
   disconnected(id: string): void {
     later(reconnectGraceMs, () => {
       this.lost(id);
     });
   }
 
-  /** If it is certain that this minion gives no result now, its open jobs get the reason. */
+  /** If it is certain that this minion returns no result now, its open jobs get the reason. */
   lost(id: string): void {
     const absent = this.#parts.reasons.knownAbsent(id);
     if (!absent) return;
     for (const job of this.#jobs.values()) if (!job.ended && job.isOpen(id)) this.absent(job, id, absent);
   }
 
-  /** Another process answers under this id now: what the old one said about its jobs may not hold any more. */
+  /** Another process now uses this id: what the old one reported about its jobs may no longer apply. */
   restarted(id: string): void {
     for (const job of this.#jobs.values()) {
       if (job.ended || !job.isOpen(id)) continue;
@@ -214,7 +214,7 @@ export class Tracker {
     });
   }
 
-  /** Ended jobs are kept a while, to tell second deliveries from first ones. */
+  /** Ended jobs are kept for a while, to recognize repeated deliveries. */
   #forgetOldest(fresh: ActiveJob): void {
     for (const [jid, job] of this.#jobs) {
       if (this.#jobs.size <= keptJobs) break;
@@ -227,7 +227,7 @@ export class Tracker {
     this.#sweepAt = Math.max(keptJobs, this.#jobs.size) + sweepEvery;
   }
 
-  /** Nobody follows it any more: what is known of its minions now is what the record says. */
+  /** No longer tracked: what is now known of its minions becomes their verdict. */
   #giveUp(job: ActiveJob): void {
     for (const id of job.open()) job.missing(id, this.#parts.reasons.unfinished(job, id));
   }
@@ -237,7 +237,7 @@ function later(ms: number, action: () => void): void {
   setTimeout(action, ms).unref();
 }
 
-/** What is stored beside the results: reasons, and for jobs that took a while what their minions said on the way. */
+/** What is stored in addition to the results: reasons, and for long jobs the reports of their minions. */
 function recordOf(job: ActiveJob, id: string): VerdictRecord | undefined {
   const verdict = job.verdict(id);
   const base = { jid: job.jid, id, at: Date.now() };
@@ -256,7 +256,7 @@ function recordOf(job: ActiveJob, id: string): VerdictRecord | undefined {
   return { ...base, verdict: verdict.kind, reason: '', text: '', evidence: milestones };
 }
 
-/** The milestones as milliseconds, for the time line. */
+/** The milestones as milliseconds, for the timeline. */
 export function milestoneTimes(job: ActiveJob, id: string): PlainDict {
   const { sent, accepted, started, confirmed, output } = job.milestones(id) ?? {};
   const times: Record<string, number | undefined> = { sent, accepted, started, confirmed, output: output?.at };

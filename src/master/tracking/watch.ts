@@ -1,4 +1,4 @@
-// Watches over minions that owe a result: asks those who do not report by themselves, and gives up with a reason.
+// Watches minions whose result is missing: asks those that do not report by themselves, and ends with a reason.
 import { dictSize, isDict, type Value } from '../../base/codec/value.ts';
 import type { MasterOpts } from '../../base/config/index.ts';
 import { messageOf } from '../../base/errors/index.ts';
@@ -9,7 +9,7 @@ import type { ActiveJob, Waiting } from './active-job.ts';
 import type { DurableJobs } from './durable.ts';
 import { clock, jobEvidence, type Reasons, reason } from './reasons.ts';
 
-/** A find_job question, ready to be sent: whoever wants the answers listens first. */
+/** A find_job question, ready to be sent: the caller subscribes to the answers first. */
 export interface Inquiry {
   readonly active: ActiveJob;
   send(): Promise<void>;
@@ -26,26 +26,26 @@ export interface WatchParts {
   readonly ask: AskFindJob;
 }
 
-/** What happens to minions given up; the tracker does it. */
+/** What happens to minions that are given up; implemented by the tracker. */
 export interface Settling {
   absent(job: ActiveJob, id: string, why: Reason): void;
   isDurable(jid: string): boolean;
-  /** A question whose answers nobody waits for any more. */
+  /** A question whose answers are no longer needed. */
   forget(jid: string): void;
 }
 
-/** A Halite minion says within a fraction of this that it took a job. */
+/** A Halite minion reports within a fraction of this time that it accepted a job. */
 const haliteQuietMs = 2_000;
-/** A minion that was silent the last time has this long to prove the opposite. */
+/** A minion that was silent the last time has this long to answer. */
 const suspectMs = 2_000;
-/** A result may still be on its way when the minion already says that it no longer runs the job. */
+/** A result may still be in transit when the minion already reports that it no longer runs the job. */
 const inFlightGraceMs = 1_500;
 /** Unanswered questions in a row after which a minion is given up before its `timeout` is over. */
 const strikesToGiveUp = 3;
-/** Even with a huge `timeout` somebody looks after a running job this often. */
+/** Even with a huge `timeout`, a running job is checked this often. */
 const longestQuietMs = 30_000;
 
-/** Between two rounds, also when a question could not even be sent. */
+/** Pause between two rounds, also when a question could not be sent. */
 const betweenMs = 50;
 
 type Answer = 'running' | 'idle' | 'none';
@@ -56,7 +56,7 @@ interface Group {
   readonly suspect: boolean;
   readonly gatherMs: number;
   readonly began: number;
-  /** Unanswered, and "not running" answers, each in a row. */
+  /** Number of unanswered questions, and of "not running" answers, each in a row. */
   readonly strikes: Map<string, number>;
   readonly idle: Map<string, number>;
 }
@@ -65,7 +65,7 @@ export class JobWatch {
   readonly #parts: WatchParts;
   readonly #tracker: Settling;
   readonly #job: ActiveJob;
-  /** In which turn a minion is asked; when it is asked anew, the older turn leaves it out. */
+  /** The round in which a minion is asked; when it is watched again, the older round skips it. */
   readonly #turns = new Map<string, symbol>();
 
   constructor(parts: WatchParts, tracker: Settling, job: ActiveJob) {
@@ -128,14 +128,14 @@ export class JobWatch {
     return ids.filter((id) => this.#job.isOpen(id) && this.#turns.get(id) === turn);
   }
 
-  /** It tells about its jobs over a living connection: nothing to ask. */
+  /** It reports about its jobs over an open connection: no question is needed. */
   #reportsItself(id: string): boolean {
     const { fleet } = this.#parts;
     if (this.#job.verdict(id)?.kind !== 'running' || this.#job.milestones(id)?.doubted) return false;
     return fleet.connected(id) === 'yes' && fleet.isHalite(id);
   }
 
-  /** Draws the conclusion for one minion; the milliseconds after which it wants to be asked again. */
+  /** Decides about one minion; returns the milliseconds after which it must be asked again. */
   #judge(group: Group, id: string, answer: Answer): number {
     const job = this.#job;
     if (!job.isOpen(id) || answer === 'running') {
@@ -153,21 +153,21 @@ export class JobWatch {
     const strikes = (group.strikes.get(id) ?? 0) + 1;
     group.strikes.set(id, strikes);
     const unheard = (this.#parts.fleet.known(id)?.lastContact ?? 0) < group.began;
-    // The time to answer is over already: the next question follows at once.
+    // The time to answer is already over: the next question follows immediately.
     if (!late && !group.suspect && !(strikes >= strikesToGiveUp && unheard)) return 0;
     this.#parts.fleet.record(id).silentSince = Date.now();
     this.#tracker.absent(job, id, this.#parts.reasons.silence(id, job));
     return longestQuietMs;
   }
 
-  /** Alive, but the job is not there: most often it connected only after the job had been sent. */
+  /** Alive, but without the job: usually it connected only after the job had been sent. */
   #noRecord(id: string): void {
     const job = this.#job;
     if (!job.isOpen(id)) return;
     const since = this.#cameAfter(id);
     const evidence = { ...this.#parts.reasons.evidenceOf(id), ...jobEvidence(job, id) };
     const why = reason('no-record', evidence, since ? `it connected at ${clock(since)}, after the job was sent` : '');
-    // A Halite minion runs it once however often it is sent; another one must have come after the job.
+    // A Halite minion runs it once, however often it is sent; another one must have connected after the job.
     if (this.#tracker.isDurable(job.jid) && (since || this.#parts.fleet.isHalite(id))) {
       this.#tracker.absent(job, id, why);
       this.#parts.durable.arrived(id, 'joined');
@@ -175,7 +175,7 @@ export class JobWatch {
     else job.missing(id, why);
   }
 
-  /** When the minion connected or signed in, if that was after the job had left. */
+  /** When the minion connected or signed in, if that was after the job was sent. */
   #cameAfter(id: string): number {
     const record = this.#parts.fleet.known(id);
     const sent = this.#job.milestones(id)?.sent ?? this.#job.started;
@@ -204,7 +204,7 @@ export class JobWatch {
       });
       const timer = setTimeout(done, gatherMs);
       timer.unref();
-      // Unsent is unanswered: the next round tries again.
+      // A question that could not be sent counts as unanswered: the next round tries again.
       inquiry.send().catch((error: unknown) => {
         this.#unsent(error);
         done();
@@ -227,7 +227,7 @@ export class JobWatch {
   }
 }
 
-/** find_job answers with the job's data while it runs, and with an empty map afterwards. */
+/** find_job returns the job's data while it runs, and an empty map afterwards. */
 function isRunning(answer: Value | undefined): boolean {
   return isDict(answer) && dictSize(answer) > 0;
 }

@@ -1,4 +1,4 @@
-// Arguments of a local call: parsed as YAML, except where the function wants the text as it was typed.
+// Arguments of a local call: parsed as YAML, except for parameters that keep the text as typed.
 
 import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { parseInput } from '../../base/codec/yaml/index.ts';
@@ -9,7 +9,7 @@ export interface CallArguments {
   readonly kwargs: PlainDict;
 }
 
-/** Reads the words of a command line for a function with known parameters. */
+/** Parses command-line arguments for a function with known parameters. */
 export function readCallArguments(
   params: Params,
   words: readonly string[],

@@ -1,4 +1,4 @@
-// Beacons for salt-call: changes go to the minion's file, which a running daemon follows.
+// Beacons for salt-call: changes are written to the minion's file, which a running daemon watches.
 import type { Dict, PlainDict } from '../../base/codec/value.ts';
 import type { MinionOpts } from '../../base/config/index.ts';
 import {
@@ -25,7 +25,7 @@ export interface CallerBeaconParts {
 export async function openFileBeacons(parts: CallerBeaconParts): Promise<(request: PlainDict) => Promise<PlainDict>> {
   const { opts, pillar, runtime } = parts;
   const path = savedBeaconsPath(opts.raw);
-  // The file has the last word, since it may be newer than what was read at start.
+  // The file takes precedence, because it may be newer than what was read at start.
   const known = (await savedBeaconsVersion(path)) !== '';
   const own = known ? await readSavedBeacons(path) : configuredBeacons(opts);
   const save = async (beacons: PlainDict): Promise<string> => {

@@ -15,7 +15,7 @@ import type { Caller, CallerOptions, LocalCallRequest } from './types.ts';
 
 export type { Caller, CallerOptions, LocalCallRequest };
 
-/** What salt-call prints and exits with. */
+/** The output and exit code of salt-call. */
 export type LocalCallResult = CallOutcome | CallFailure;
 
 /** Collects grains and, unless local, signs in and fetches the pillar. */
@@ -33,11 +33,11 @@ export async function openCaller(options: CallerOptions): Promise<Caller> {
     ...(sdk ? { sdkUrl: sdk } : {}),
   };
   const collecting = collectGrains(new Loader(loaderOptions), opts.raw, log);
-  // Signing in needs the grains only when the master accepts keys by them; otherwise both go on at the same time.
+  // Signing in needs the grains only when the master accepts keys by them; otherwise both run at the same time.
   const known = (opts.autosign_grains ?? []).length > 0 ? await collecting : newDict();
   const [collected, session] = await Promise.all([
     collecting,
-    // Without a master none of what speaks to one is loaded.
+    // Without a master, no code for the connection to one is loaded.
     options.local
       ? undefined
       : import('./master.ts').then(({ openMasterSession }) => openMasterSession(opts, log, known, signal)),
@@ -78,7 +78,10 @@ export async function openCaller(options: CallerOptions): Promise<Caller> {
   return { runtime, grains, session, procFiles, close: () => session?.close() };
 }
 
-/** Commands have a session of their own, so a terminal's Ctrl-C does not reach them: they end when this program ends. */
+/**
+ * Child processes have their own session, so a terminal's Ctrl-C does not reach them: they are ended when this program
+ * ends.
+ */
 const commands = (() => {
   const running = new Set<number>();
   const endAll = () => void signalTree([...running], 'SIGKILL');
@@ -94,7 +97,10 @@ const commands = (() => {
   };
 })();
 
-/** Runs a function as salt-call does. Problems the operator can mend come back as a failure to print, not as exceptions. */
+/**
+ * Runs a function as salt-call does. Problems that the operator can fix are returned as a failure to print, not as
+ * exceptions.
+ */
 export async function runLocalCall(request: LocalCallRequest): Promise<LocalCallResult> {
   const jid = generateJid();
   let caller: Caller;
@@ -124,7 +130,7 @@ function connectFailure(error: unknown): CallFailure {
   return { kind: 'failure', stdout: '', stderr: `${messageOf(error)}${hint}\n`, exitCode: 1 };
 }
 
-/** Tells the master what was done here, under a job id it chooses. A master that does not listen does not spoil the call. */
+/** Reports the call to the master, which assigns a jid. A master that does not answer does not make the call fail. */
 async function sendReturn(
   caller: Caller,
   request: LocalCallRequest,
@@ -136,6 +142,6 @@ async function sendReturn(
   const load = returnMessage({ ...localReturn(request, result), jid: 'req', ...(returners ? { returners } : {}) });
   const timeoutMs = request.opts.request_channel_timeout * 1000;
   await session.channel.request(load, { timeoutMs }).catch((error: unknown) => {
-    request.log.warn('the master was not told about this call', { error: messageOf(error) });
+    request.log.warn('this call could not be reported to the master', { error: messageOf(error) });
   });
 }

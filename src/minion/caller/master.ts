@@ -1,4 +1,5 @@
-// The connection of a command (salt-call) to a master: the first of the configured ones that takes us, for a few requests.
+// The connection of a command (salt-call) to a master: the first configured one that accepts this minion, for a few
+// requests.
 import { newDict, type PlainDict } from '../../base/codec/value.ts';
 import { type MinionOpts, masterAddresses } from '../../base/config/index.ts';
 import { HaliteError, messageOf } from '../../base/errors/index.ts';
@@ -17,7 +18,7 @@ export interface MasterSession {
   close(): void;
 }
 
-/** Signs in to the first master that accepts; the error of the last one when none does. */
+/** Signs in to the first master that accepts; throws the error of the last one when none does. */
 export async function openMasterSession(
   opts: MinionOpts,
   log: Logger,
@@ -43,7 +44,7 @@ export async function openMasterSession(
     try {
       let keys = await connect(Math.max(1, Math.min(opts.auth_tries, 3)));
       let renewing: Promise<Credentials> | undefined;
-      // Many requests that are on their way notice at once that the keys have changed.
+      // Many concurrent requests notice at the same time that the keys have changed.
       const renew = async (stale: Credentials): Promise<Credentials> => {
         if (keys !== stale) return keys;
         renewing ??= connect(1).finally(() => {
@@ -58,7 +59,7 @@ export async function openMasterSession(
       client.close();
       signal.throwIfAborted();
       last = error;
-      log.debug('this master does not take us', { master, error: messageOf(error) });
+      log.debug('this master does not accept this minion', { master, error: messageOf(error) });
     }
   }
   throw last;

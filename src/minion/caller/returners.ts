@@ -1,4 +1,4 @@
-// `salt-call --return a,b`: hands the result of a local call to returners, in this process.
+// `salt-call --return a,b`: passes the result of a local call to returners, in this process.
 import { newDict, type PlainDict } from '../../base/codec/value.ts';
 import { type ReturnerChoice, ReturnerSessions, returnerChoice } from '../../engine/exec/index.ts';
 import { callForReturner } from '../../engine/exec/returners/call.ts';
@@ -31,10 +31,10 @@ async function saveHere(
   await sessions.close();
 }
 
-/** A result that goes to no master is no request. */
+/** A result that is not sent to a master is not a request. */
 const neverSent = (fields: PlainDict): PlainDict => newDict(Object.entries(fields).filter(([name]) => name !== 'cmd'));
 
-/** Saves the result; what the master shall do instead, when it is asked to (`return_via_master`). */
+/** Saves the result; returns what the master shall do instead (`return_via_master`). */
 export async function handToReturners(
   caller: Caller,
   request: LocalCallRequest,

@@ -1,4 +1,5 @@
-// The call itself: resolve, bind, run, and put the outcome into the words and exit codes of salt-call.
+// The call itself: finds the function, binds arguments, runs it, and maps the outcome to the output and exit codes of
+// salt-call.
 import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { messageOf } from '../../base/errors/index.ts';
 import {
@@ -25,12 +26,12 @@ export interface CallOutcome {
   readonly return: Value;
   readonly retcode: number | undefined;
   readonly out?: string;
-  /** Maps in it are to be shown in the order they have. */
+  /** Maps in it are printed in their own order. */
   readonly inOrder?: boolean;
   readonly funArgs: Value[];
 }
 
-/** Nothing to show but a message. */
+/** Only a message to print. */
 export interface CallFailure {
   readonly kind: 'failure';
   readonly stdout: string;
@@ -54,7 +55,7 @@ export async function callLocally(
   const { fun } = request;
   const found = await runtime.loader.find('modules', fun);
   if (!found) return missing(caller, request, jid);
-  // Salt: functions called so see these fields and no others of a job.
+  // As in Salt: functions called this way see these fields of a job and no others.
   const shown = newDict([
     ['pid', process.pid],
     ['fun', fun],
@@ -102,7 +103,7 @@ async function readArguments(found: FoundFunction<'modules'>, request: LocalCall
   const read = request.words
     ? readCallArguments(found.fn.params, request.words, request.noParse)
     : { args: [...(request.args ?? [])], kwargs: request.kwargs ?? newDict() };
-  // Positional texts that look like `name=value` were told apart above; only the marked map is left to split.
+  // Positional texts of the form `name=value` were handled above; only the marked map is left to split.
   const marked = newDict([['__kwarg__', true], ...Object.entries(read.kwargs)]);
   const { kwargs } = await splitArguments(found.fn.params, [marked], () => shown);
   return { args: read.args, kwargs };
@@ -115,7 +116,7 @@ function funArgsOf(request: LocalCallRequest): Value[] {
   return named.length > 0 ? [...args, newDict([['__kwarg__', true], ...named])] : args;
 }
 
-/** A read-only cache directory is no reason not to run; Salt warns too. */
+/** A read-only cache directory does not prevent the run; Salt warns too. */
 async function noteRunning(caller: Caller, shown: PlainDict, jid: string): Promise<boolean> {
   try {
     await caller.procFiles.prepare();
@@ -129,7 +130,7 @@ async function noteRunning(caller: Caller, shown: PlainDict, jid: string): Promi
   }
 }
 
-/** Documentation of what starts alike, or the bare sentence on stderr. */
+/** Documentation of functions with the same prefix, or the bare message on stderr. */
 async function missing(caller: Caller, request: LocalCallRequest, jid: string): Promise<CallOutcome | CallFailure> {
   const { runtime } = caller;
   const signal = new AbortController().signal;
@@ -148,7 +149,7 @@ async function missing(caller: Caller, request: LocalCallRequest, jid: string): 
   return failure(`${outcome.return}\n`, 255);
 }
 
-/** A keyword the function does not know, found before it is called: Salt shows its bare message. */
+/** An unknown keyword, found before the function is called: Salt prints its bare message. */
 function refusedArguments(thrown: unknown): CallFailure {
   if (isHaliteError(thrown)) return failure(`${messageOf(thrown)}\n`);
   throw thrown;
@@ -166,7 +167,7 @@ function explain(found: FoundFunction<'modules'>, fun: string, thrown: unknown):
   return failure(pythonTraceback(thrown));
 }
 
-/** In Salt a function's complaint about its arguments is a TypeError too, and salt-call shows the usage for both. */
+/** In Salt a function's error about its arguments is a TypeError too, and salt-call shows the usage for both. */
 function isUsageError(thrown: unknown): boolean {
   if (thrown instanceof ArgumentError || isPythonTypeError(thrown)) return true;
   return isHaliteError(thrown) && thrown.code === 'call.arguments';

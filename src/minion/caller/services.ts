@@ -18,10 +18,10 @@ export interface CallerServiceParts {
   readonly grains: () => PlainDict;
   readonly pillar: () => Dict;
   readonly log: Logger;
-  /** What calls functions here, these services included. */
+  /** What calls functions here, including these services. */
   readonly runtime: () => Runtime;
   readonly keepPillar: (pillar: Dict) => void;
-  /** Without a master the pillar comes from this machine's own folders. */
+  /** Without a master the pillar is compiled from this machine's own folders. */
   readonly compileLocally: (request: PillarRequest) => Promise<Dict>;
 }
 
@@ -29,7 +29,7 @@ export function createCallerServices(parts: CallerServiceParts): MinionServices 
   const { opts, session, procFiles } = parts;
   const needMaster = (): MasterSession => {
     if (session) return session;
-    throw new HaliteError('daemon.unreachable', 'This needs a master, and --local asks for none');
+    throw new HaliteError('daemon.unreachable', 'This needs a master, but --local works without one');
   };
   const compile = (request: PillarRequest): Promise<Dict> =>
     session ? fetchPillar(session.channel, opts, parts.grains(), request) : parts.compileLocally(request);
@@ -63,7 +63,7 @@ export function createCallerServices(parts: CallerServiceParts): MinionServices 
       await session.channel.request(load, { timeoutMs });
       return true;
     },
-    // The daemon collects its own; here they are fresh already.
+    // The daemon collects its own grains; here they are already fresh.
     refreshGrains: async () => undefined,
     async refreshPillar() {
       parts.keepPillar(await compile({}));
@@ -76,7 +76,7 @@ export function createCallerServices(parts: CallerServiceParts): MinionServices 
   };
 }
 
-/** The beacons in the minion's file; loaded when first asked for. */
+/** The beacons in the minion's file; loaded on first use. */
 function fileBeacons(parts: CallerServiceParts): NonNullable<MinionServices['beacons']> {
   let answer: Promise<(request: PlainDict) => Promise<PlainDict>> | undefined;
   return async (request) => {
@@ -85,10 +85,10 @@ function fileBeacons(parts: CallerServiceParts): NonNullable<MinionServices['bea
   };
 }
 
-/** What concerns single runs is in the memory of the daemon. */
+/** Data about single runs exists only in the memory of the daemon. */
 const daemonOnly = new Set(['run_job', 'skip_job', 'postpone_job']);
 
-/** The schedule in the minion's file, which a running daemon follows; loaded when first asked for. */
+/** The schedule in the minion's file, which a running daemon watches; loaded on first use. */
 function fileSchedule(parts: CallerServiceParts): NonNullable<MinionServices['schedule']> {
   let answer: Promise<(request: PlainDict) => Promise<PlainDict>> | undefined;
   const open = async () => {

@@ -1,4 +1,4 @@
-// Deadlines as jobs carry them, and the words and code of a job that was ended.
+// Deadlines of jobs, and the result and code of a job that was ended.
 import { describe, expect, it } from 'vitest';
 import { newDict, type Value } from '../../base/codec/value.ts';
 import { isProblem } from '../../protocol/wire/messages/fields.ts';
@@ -22,7 +22,7 @@ describe('a deadline', () => {
     expect(isProblem(job) ? job : deadlineOf(job)).toBe(ms);
   });
 
-  it('says what became of the processes', () => {
+  it('reports what happened to the processes', () => {
     expect(deadlineOutcome(90_000, { gone: true, left: [] }, 'half')).toEqual({
       return: 'ERROR: The deadline of 90 s passed: its processes were killed\nLast output: half',
       retcode: 124,

@@ -1,12 +1,12 @@
-// `--deadline`: ends a job on this minion when its time is up, whole process tree, and says so in the result.
+// `--deadline`: ends a job and its process tree on this minion at its deadline, and reports that in the result.
 import { constants } from 'node:os';
 import { failed, type JobPool, type Outcome } from '../../engine/exec/index.ts';
 import type { KillResult } from '../../engine/exec/process-tree.ts';
 import type { PublishedJob } from '../../protocol/job/job.ts';
 
-/** The code of timeout(1). */
+/** The exit code of timeout(1). */
 const deadlineRetcode = 124;
-/** Longer ones end with the machine. */
+/** Longer deadlines are shortened to this, because timers have a limited range. */
 const longestMs = 2_000_000_000;
 
 /** Milliseconds the job may take; undefined without a deadline. */
@@ -24,11 +24,11 @@ export function deadlineOutcome(ms: number, killed: Pick<KillResult, 'gone' | 'l
 }
 
 export interface Deadline {
-  /** Call when the job is over by itself or was killed: the result of the killing, when there was one. */
+  /** Call when the job ended by itself or was killed: the result of killing it, if it was. */
   settle(): Promise<KillResult | undefined>;
 }
 
-/** Kills the job in the pool after its time. */
+/** Kills the job in the pool at its deadline. */
 export function armDeadline(pool: JobPool, jid: string, ms: number): Deadline {
   let killing: Promise<KillResult | undefined> | undefined;
   const timer = setTimeout(() => {

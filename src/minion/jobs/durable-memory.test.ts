@@ -1,4 +1,4 @@
-// Durable jobs are claimed once: by one of many at the same moment, and for good.
+// Durable jobs are claimed once: by one of many concurrent deliveries, and permanently.
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ const memory = async (): Promise<DurableMemory> => {
 };
 
 describe('DurableMemory', () => {
-  it('gives a job to one of many deliveries that race, also between two daemons', async () => {
+  it('gives a job to one of many concurrent deliveries, also between two daemons', async () => {
     const [first, second] = [await memory(), await memory()];
     const until = Date.now() + 60_000;
     const claims = await Promise.all(
@@ -31,7 +31,7 @@ describe('DurableMemory', () => {
     expect(claims.filter((claim) => claim === 'begun')).toHaveLength(49);
   });
 
-  it('remembers after a restart what was begun and what was done', async () => {
+  it('knows after a restart what was started and what was finished', async () => {
     const until = Date.now() + 60_000;
     const before = await memory();
     await before.claim(jid, until);
@@ -40,7 +40,7 @@ describe('DurableMemory', () => {
     expect(await (await memory()).claim(jid, until)).toBe('done');
   });
 
-  it('forgets what nobody delivers any more, and files that are damaged', async () => {
+  it('removes what is no longer delivered, and files that are damaged', async () => {
     const before = await memory();
     await before.claim(jid, Date.now() - 30 * 86_400_000);
     await before.claim('20260131235959000002', Date.now());
@@ -49,7 +49,7 @@ describe('DurableMemory', () => {
     expect(readdirSync(join(folder, 'halite/durable'))).toEqual(['20260131235959000002']);
   });
 
-  it('takes no file name from a job id that is none', async () => {
+  it('creates no file for an invalid job id', async () => {
     expect(await (await memory()).claim('../../etc/passwd', 1)).toBe('new');
     expect(readdirSync(join(folder, 'halite/durable'))).toEqual([]);
   });

@@ -1,10 +1,10 @@
-// Which durable jobs this minion began, on disk: a job that is delivered twice, or after a restart, still runs once.
+// Which durable jobs this minion started, on disk: a job that is delivered twice, or after a restart, still runs once.
 import { mkdir, open, readdir, readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isJid } from '../../base/util/index.ts';
 import { replaceFile } from '../../base/util/replace-file.ts';
 
-/** A master may deliver again after the job's time: it does not know yet that the minion had begun in time. */
+/** A master may deliver again after the job expired: it does not know yet that the minion had started it in time. */
 const keptAfterMs = 7 * 86_400_000;
 
 export type Claim = 'new' | 'begun' | 'done';
@@ -21,7 +21,7 @@ export class DurableMemory {
     this.#folder = join(cacheDir, 'halite', 'durable');
   }
 
-  /** Called once at start: what nobody will deliver any more is forgotten. */
+  /** Called once at start: removes entries that are no longer delivered. */
   async prepare(): Promise<void> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     for (const name of await readdir(this.#folder)) {
@@ -30,7 +30,7 @@ export class DurableMemory {
     }
   }
 
-  /** 'new' exactly once per jid, however many ask at the same moment; the note is on disk before the job begins. */
+  /** 'new' exactly once per jid, for any number of concurrent calls; the entry is on disk before the job starts. */
   async claim(jid: string, until: number): Promise<Claim> {
     if (!isJid(jid)) return 'new';
     try {
@@ -45,7 +45,7 @@ export class DurableMemory {
     }
   }
 
-  /** Its result is delivered or waits in the spool. */
+  /** Its result is delivered or in the spool. */
   async done(jid: string, until: number): Promise<void> {
     if (isJid(jid)) await replaceFile(join(this.#folder, jid), noteText({ until, state: 'done' }));
   }

@@ -1,4 +1,4 @@
-// The program of job processes: what runs jobs, with the state engine at hand, and beacons.
+// The program of job processes: runs jobs, including the state engine, and beacons.
 import { provideBeacons } from '../../engine/beacons/provide.ts';
 import { startJobProcess } from '../../engine/exec/job-process.ts';
 import { provideMaster } from '../../engine/exec/orchestration.ts';

@@ -1,4 +1,4 @@
-// Runs what masters ask for: quick functions at once, everything else in a job process; then sends the result back.
+// Runs jobs of masters: quick functions immediately, everything else in a job process; then returns the result.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pack } from '../../base/codec/msgpack/index.ts';
@@ -52,7 +52,7 @@ export interface JobParts {
   readonly data: (link: JobLink) => WorkerData;
 }
 
-/** Where the result of a scheduled job goes: into the history of every master, past it, or nowhere. */
+/** Where the result of a scheduled job goes: into the history of every master, only as an event, or nowhere. */
 export type ScheduledDelivery = 'history' | 'nocache' | 'none';
 
 interface Scheduled {
@@ -60,12 +60,12 @@ interface Scheduled {
   readonly masters: readonly JobLink[];
 }
 
-/** An ordinary delivery takes milliseconds and is nobody's business. */
+/** An ordinary delivery takes milliseconds and is not reported. */
 const slowDeliveryMs = 1000;
 
 interface Ended {
   readonly outcome: Outcome;
-  /** Killed because its time was up. */
+  /** Killed at its deadline. */
   readonly deadline?: boolean;
 }
 
@@ -79,10 +79,10 @@ export class Jobs {
     this.#parts = parts;
   }
 
-  /** Takes a job that is for this minion. */
+  /** Accepts a job that is for this minion. */
   handle(link: JobLink, job: PublishedJob): void {
     const { jid } = job;
-    // Delivered again while it is being worked on.
+    // Delivered again while it is running.
     if (this.#active.has(jid)) return;
     const work = this.#work(link, job).catch((error: unknown) => {
       this.#parts.log.error('a job failed outside its function', { jid, error: messageOf(error) });
@@ -94,7 +94,7 @@ export class Jobs {
     });
   }
 
-  /** A job by the clock: run once, with the first of these masters at hand, and told to all of them. */
+  /** A scheduled job: run once, with the first of these masters, and reported to all of them. */
   runScheduled(masters: readonly JobLink[], job: PublishedJob, delivery: ScheduledDelivery): void {
     const [link] = masters;
     const { jid } = job;
@@ -104,13 +104,13 @@ export class Jobs {
     void this.#active.get(jid)?.finally(() => this.#scheduled.delete(jid));
   }
 
-  /** A master that asks for a job whose result is under way for a while is told to wait for it. */
+  /** A master that asks about a job whose result is being delivered is told that it is still running. */
   delivering(): PublishedJob[] {
     const late = [...this.#leaving.values()].filter(({ since }) => Date.now() - since > slowDeliveryMs);
     return late.map(({ job }) => job);
   }
 
-  /** Waits for results that are being delivered; jobs in processes are not waited for. */
+  /** Waits for results that are being delivered; jobs in processes are not awaited. */
   async settle(): Promise<void> {
     const inProcesses = new Set(this.#parts.pool.running().map((item) => item.job.jid));
     await Promise.allSettled([...this.#active].filter(([jid]) => !inProcesses.has(jid)).map(([, work]) => work));
@@ -138,7 +138,7 @@ export class Jobs {
     await this.finish(link, job, ended);
   }
 
-  /** Sends the result; for a durable job the minion notes that it is out of its hands. */
+  /** Sends the result; for a durable job the minion records that it is finished. */
   async finish(link: JobLink, job: PublishedJob, { outcome, deadline }: Ended): Promise<void> {
     const { jid, durableUntil } = job;
     const result = jobReturn(this.#parts.opts.id, job, outcome);
@@ -158,7 +158,10 @@ export class Jobs {
     await Promise.all(scheduled.masters.map((master) => returns.deliver(master, sent)));
   }
 
-  /** A durable job that was begun before. It never runs twice; when its result is lost for good, that is the result. */
+  /**
+   * A durable job that was started before. It never runs twice; when its result is permanently lost, that is reported
+   * as its result.
+   */
   async #deliveredAgain(link: JobLink, job: PublishedJob, claim: Claim): Promise<void> {
     const { log, spool, procFiles, pool } = this.#parts;
     const { jid } = job;
@@ -166,11 +169,12 @@ export class Jobs {
     if (claim === 'done') return;
     const runs = (await runningJobs(pool, procFiles)).some((running) => running.job.jid === jid);
     if (runs || (await spool.has(jid))) return;
-    const text = 'ERROR: This durable job was begun here and interrupted without a result; it is not run a second time';
+    const text =
+      'ERROR: This durable job was started here and interrupted without a result; it is not run a second time';
     await this.finish(link, job, { outcome: failed(text) });
   }
 
-  /** Built-in functions that declare to be quick; a user's file of the same name is never run in the daemon. */
+  /** Built-in functions that are declared as quick; a user's file of the same name is never run in the daemon. */
   async #runsInline(fun: string | readonly string[]): Promise<boolean> {
     const loader = this.#parts.loader();
     for (const name of typeof fun === 'string' ? [fun] : fun) {
@@ -225,7 +229,7 @@ export class Jobs {
   }
 
   #lifeCycle(link: JobLink, jid: string): LifeCycle {
-    // The master learns of a scheduled job by its result.
+    // The master is informed of a scheduled job by its result.
     const understands = link.credentials?.halite === true && !this.#scheduled.has(jid);
     const fire = (tag: string, data: PlainDict) => {
       if (link.ready) void link.fire(tag, data);

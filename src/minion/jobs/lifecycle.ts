@@ -1,8 +1,9 @@
-// Tells a Halite master how a longer job is going, so that it need not ask. Real Salt masters never see these messages.
+// Reports the progress of longer jobs to a Halite master, so that it need not ask. Real Salt masters never get these
+// messages.
 import { newDict, type PlainDict } from '../../base/codec/value.ts';
 import { isJid } from '../../base/util/index.ts';
 
-/** Jobs that end sooner say nothing: their return says it all. */
+/** Jobs that end sooner send nothing: their return is enough. */
 const quietMs = 150;
 const progressEveryMs = 1000;
 const longestText = 500;
@@ -18,7 +19,7 @@ export interface LifeCycle {
 
 const silent: LifeCycle = { queued() {}, started() {}, progress() {}, done() {} };
 
-/** Follows one job. `fire` sends an event and never throws. */
+/** Reports about one job. `fire` sends an event and never throws. */
 export function followJob(
   id: string,
   jid: string,
@@ -27,7 +28,7 @@ export function followJob(
   if (!fire || !isJid(jid)) return silent;
   const accepted = performance.now();
   let started: number | undefined;
-  /** How long ago it was taken and begun: the clocks of the two machines need not agree. */
+  /** How long ago it was accepted and started, because the clocks of the two machines may differ. */
   const ages = (): [string, number][] => {
     const now = performance.now();
     const age = (since: number): number => Math.round(now - since);

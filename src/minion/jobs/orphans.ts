@@ -1,4 +1,4 @@
-// Jobs that an earlier daemon of this minion left running: their results are brought home, their deadlines kept.
+// Jobs that an earlier daemon of this minion left running: their results are delivered, their deadlines enforced.
 import { messageOf } from '../../base/errors/index.ts';
 import type { Logger } from '../../base/log/index.ts';
 import { isAlive, killTree, type Outcome } from '../../engine/exec/index.ts';
@@ -12,13 +12,13 @@ export interface OrphanParts {
   readonly log: Logger;
   readonly procFiles: ProcFiles;
   readonly signal: AbortSignal;
-  /** A process ended by itself: its result is in the spool now. */
+  /** Called when a process ended by itself: its result is now in the spool. */
   readonly replay: () => void;
-  /** A process was ended at its deadline: this is its result. */
+  /** Called when a process was ended at its deadline, with its result. */
   readonly ended: (job: PublishedJob, outcome: Outcome) => Promise<void>;
 }
 
-/** Looks after what runs already; returns at once. */
+/** Watches the running jobs; returns immediately. */
 export async function adoptOrphans(parts: OrphanParts): Promise<void> {
   const jobs = new Map((await parts.procFiles.running()).map((running) => [running.job.jid, running]));
   if (jobs.size === 0) return;

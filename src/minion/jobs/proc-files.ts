@@ -23,8 +23,8 @@ export class ProcFiles {
   }
 
   /**
-   * Notes that a process works on a job. Ids that are no jids never become file names. Whole or not at all, and before
-   * the job begins: a daemon that is killed a moment later finds what it left running, with its deadline.
+   * Records that a process runs a job. Invalid jids never become file names. Written atomically, and before
+   * the job starts: after a crash, the next daemon finds the running job with its deadline.
    */
   write(jid: string, shown: PlainDict): void {
     if (isJid(jid)) replaceFileNow(join(this.folder, jid), pack(shown));
@@ -34,7 +34,7 @@ export class ProcFiles {
     if (isJid(jid)) await unlink(join(this.folder, jid)).catch(() => undefined);
   }
 
-  /** The jobs whose process is alive; files of dead ones are cleaned up on the way. */
+  /** The jobs whose process is alive; removes the files of dead ones. */
   async running(): Promise<RunningJob[]> {
     const names = await readdir(this.folder).catch((): string[] => []);
     const found = await Promise.all(names.filter(isJid).map((name) => this.#read(name)));
@@ -54,7 +54,7 @@ function readFields(bytes: Uint8Array): RunningJob | undefined {
     const running = readRunningJob(unpack(bytes));
     return isProblem(running) ? undefined : running;
   } catch {
-    // Half written by another process: it is read again the next time somebody asks.
+    // Being written by another process: it is read again at the next call.
     return undefined;
   }
 }

@@ -1,5 +1,5 @@
-// Which publishes this minion has seen, on disk too: what was recorded on the wire and is sent again does not run again,
-// nor after a restart of the minion.
+// Which publishes this minion has received, also on disk: a publish that was recorded on the wire and is sent again
+// does not run again, even after a restart of the minion.
 import { createHash } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -9,7 +9,7 @@ import { messageOf } from '../../base/errors/index.ts';
 import type { Logger } from '../../base/log/index.ts';
 import { replaceFile } from '../../base/util/replace-file.ts';
 
-/** Where the memory is kept; without it, it ends with the process. */
+/** Where the data is stored; without it, it is lost with the process. */
 export interface RecentPlace {
   readonly file: string;
   readonly log: Logger;
@@ -17,17 +17,17 @@ export interface RecentPlace {
 
 /** One per master, and some that were replaced. */
 const mostKeys = 16;
-/** Publishes for others only move the serial: written together. */
+/** Publishes for others only change the serial: written together. */
 const gatherMs = 1000;
 
 /**
- * The job ids seen last, shared by all masters: a job that comes by two ways runs once. And the last serial under each
- * key of a master: whatever is not newer was there before.
+ * The last jids, shared by all masters: a job that arrives from two masters runs once. And the last serial for each
+ * key of a master: a publish that is not newer is a replay.
  */
 export class RecentJobs {
   readonly #limit: number;
   readonly #place: RecentPlace | undefined;
-  /** Job ids, and whether they are kept for the next process. */
+  /** Jids, and whether they are stored for the next process. */
   readonly #jids = new Map<string, boolean>();
   readonly #serials = new Map<string, number>();
   readonly #known = new WeakMap<Crypticle, string>();
@@ -40,7 +40,7 @@ export class RecentJobs {
     this.#place = place;
   }
 
-  /** Called once at start. A file that cannot be read is as good as none. */
+  /** Called once at start. An unreadable file is treated as absent. */
   async restore(): Promise<void> {
     if (!this.#place) return;
     try {
@@ -54,7 +54,10 @@ export class RecentJobs {
     }
   }
 
-  /** False when it was seen already. Durable jobs are delivered again to the next process, which knows itself what it did. */
+  /**
+   * False when it was received before. Durable jobs are delivered again to the next process, which has its own record
+   * of them.
+   */
   add(jid: string, durable = false): boolean {
     if (this.#jids.has(jid)) return false;
     this.#jids.set(jid, !durable);
@@ -63,7 +66,7 @@ export class RecentJobs {
     return true;
   }
 
-  /** Before the first publish under a key is opened: what an earlier process saw under it counts. */
+  /** Called before the first publish with a key is decrypted: what an earlier process received with it counts. */
   resume(aes: Crypticle): void {
     if (!this.#place || this.#known.has(aes)) return;
     const digest = createHash('sha256').update(aes.keyString).digest('hex').slice(0, 32);
@@ -71,7 +74,7 @@ export class RecentJobs {
     aes.resumePublishes(this.#serials.get(digest) ?? 0);
   }
 
-  /** After one was opened. */
+  /** Called after one was decrypted. */
   opened(aes: Crypticle): void {
     const digest = this.#known.get(aes);
     if (digest === undefined || aes.serial === this.#serials.get(digest)) return;
@@ -81,13 +84,13 @@ export class RecentJobs {
     this.#timer ??= setTimeout(() => this.#save(), gatherMs).unref();
   }
 
-  /** Resolves when all that was seen is on disk. */
+  /** Resolves when everything received is on disk. */
   async flush(): Promise<void> {
     if (this.#timer) this.#save();
     await this.#writing;
   }
 
-  /** One write at a time; what comes meanwhile goes with the next. */
+  /** One write at a time; later changes are written with the next. */
   #save(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -97,7 +100,10 @@ export class RecentJobs {
     this.#writing = this.#writing
       .then(() => this.#write(file))
       .catch((error: unknown) =>
-        log.limited('recent jobs', 'warn', 'which jobs were seen is not on disk', { file, error: messageOf(error) }),
+        log.limited('recent jobs', 'warn', 'the received jobs could not be stored on disk', {
+          file,
+          error: messageOf(error),
+        }),
       );
   }
 

@@ -54,7 +54,7 @@ async function setUp() {
 }
 
 describe('returns', () => {
-  it('are tried again and reach the master that asked', async () => {
+  it('are retried and reach the master of the job', async () => {
     const { returns, files } = await setUp();
     const target = new Target('a:4506');
     target.failing = 2;
@@ -81,7 +81,7 @@ describe('returns', () => {
     expect(files()).toEqual([]);
   });
 
-  it('stay in the spool when the replay fails half way, and damaged files do not block it', async () => {
+  it('stay in the spool when the replay fails midway, and damaged files do not block it', async () => {
     const { returns, files, opts, lines } = await setUp();
     const a = new Target('a:4506');
     a.ready = false;
@@ -97,7 +97,7 @@ describe('returns', () => {
     expect(a.taken.map((item) => String(item['jid']).at(-1))).toEqual(['2', '3']);
   });
 
-  it('that are interrupted by the end of the minion are kept', async () => {
+  it('that are interrupted by the shutdown of the minion are kept', async () => {
     const { returns, files, control } = await setUp();
     const a = new Target('a:4506');
     a.failing = 5;
@@ -109,7 +109,7 @@ describe('returns', () => {
 });
 
 describe('proc files', () => {
-  it("hold the job in Salt's format while it runs and vanish with dead processes", async () => {
+  it("contain the job in Salt's format while it runs and are removed with dead processes", async () => {
     const proc = new ProcFiles(folder.path);
     await proc.prepare();
     const job = newDict([
@@ -121,7 +121,7 @@ describe('proc files', () => {
     ]);
     const published = { jid: '20200101000000000001', fun: 'test.sleep', arg: [5], tgt: '*', tgt_type: 'glob' };
     proc.write(published.jid, runningFields(published, process.pid));
-    // Whole at once: a daemon may be killed right after it.
+    // Written atomically: a daemon may be killed directly after it.
     const file = join(folder.path, 'proc', '20200101000000000001');
     expect(Object.entries(unpack(readFileSync(file)) as PlainDict)).toEqual([
       ['pid', process.pid],
@@ -176,7 +176,7 @@ describe('life-cycle messages', () => {
     expect(said).toEqual([]);
   });
 
-  it('tell start, the last line of output at most once a second, and the end', () => {
+  it('report start, the last line of output at most once a second, and the end', () => {
     const { said, life } = follow();
     life.started();
     vi.advanceTimersByTime(200);
@@ -194,7 +194,7 @@ describe('life-cycle messages', () => {
     ]);
   });
 
-  it('tell that a job waits for its turn', () => {
+  it('report that a job is queued', () => {
     const { said, life } = follow();
     life.queued();
     vi.advanceTimersByTime(200);
@@ -207,7 +207,7 @@ describe('life-cycle messages', () => {
     ]);
   });
 
-  it('are for masters that understand them and for real job ids only', () => {
+  it('are only for masters that support them and for real job ids', () => {
     vi.useFakeTimers();
     const life = followJob('m1', 'req', () => expect.unreachable());
     life.started();

@@ -1,4 +1,4 @@
-// Brings results back, whatever happens to the master meanwhile.
+// Delivers results to masters, also across failures of the master.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PlainDict } from '../../base/codec/value.ts';
 import type { MinionOpts } from '../../base/config/index.ts';
@@ -8,12 +8,12 @@ import type { JobReturn } from '../../protocol/job/job-return.ts';
 import { returnMessage } from '../../protocol/wire/messages/job-return.ts';
 import type { Spool } from './spool.ts';
 
-/** Where a return goes. */
+/** The destination of a return. */
 export interface ReturnTarget {
   /** `host:port`; the same after a restart, so that spooled results find their master again. */
   readonly name: string;
   readonly ready: boolean;
-  /** What is known about the master: one of Halite keeps the id of a scheduled job, others give it one of theirs. */
+  /** What is known about the master: a Halite master keeps the jid of a scheduled job, others assign their own. */
   readonly credentials?: { readonly halite?: boolean } | undefined;
   request(load: PlainDict, options: { timeoutMs: number; signal?: AbortSignal }): Promise<unknown>;
 }
@@ -36,7 +36,10 @@ export class Returns {
     this.#signal = signal;
   }
 
-  /** Sends a return; when the master does not take it, it waits on disk. A master counts it once even if it gets it twice. */
+  /**
+   * Sends a return; when the master does not accept it, it is stored on disk. A master counts it once even if it gets
+   * it twice.
+   */
   async deliver(target: ReturnTarget, ret: JobReturn): Promise<void> {
     if (!this.#opts.pub_ret) return;
     const { jid } = ret;
@@ -46,17 +49,17 @@ export class Returns {
         await this.#send(target, ret);
         return;
       } catch (error) {
-        this.#log.warn('a return was not taken', { jid, master: target.name, attempt, error: messageOf(error) });
+        this.#log.warn('a return was not accepted', { jid, master: target.name, attempt, error: messageOf(error) });
       }
       if (!target.ready || this.#signal.aborted || attempt === tries) break;
       await sleep(this.#retryMs(), undefined, { signal: this.#signal }).catch(() => undefined);
     }
-    this.#log.warn('no master takes the return: it waits in the spool', { jid, master: target.name });
+    this.#log.warn('no master accepts the return: it waits in the spool', { jid, master: target.name });
     await this.#spool.add(target.name, ret);
     this.#tryLater(target, soonMs);
   }
 
-  /** The master may have come back while the file was being written, or be merely slow: look again by ourselves, too. */
+  /** The master may have come back while the file was being written, or be merely slow: a timer tries again too. */
   #tryLater(target: ReturnTarget, delayMs: number): void {
     if (this.#retrying.has(target.name)) return;
     this.#retrying.add(target.name);
@@ -69,7 +72,7 @@ export class Returns {
     timer.unref();
   }
 
-  /** Called when a master can be reached (again). */
+  /** Called when a master is reachable (again). */
   replay(target: ReturnTarget): Promise<void> {
     let running = this.#draining.get(target.name);
     if (!running) {

@@ -1,4 +1,4 @@
-// Results for returners: what is asked of them, what is said when they fail, and the way over the master.
+// Results for returners: what they are given, what is reported when they fail, and delivery through the master.
 import { describe, expect, it } from 'vitest';
 import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import type { MinionOpts } from '../../base/config/index.ts';
@@ -47,13 +47,13 @@ describe('returners of a minion', () => {
     expect(seen.choices).toEqual([{ names: ['mysql', 'smtp', 'redis'], config: 'alternative', kwargs }]);
   });
 
-  it('are not asked when there are none', async () => {
+  it('are not called when there are none', async () => {
     const { seen, hand } = scene({});
     expect(Object.keys(await hand({ jid: '1', ret: '' }))).not.toContain('returners');
     expect(seen.choices).toEqual([]);
   });
 
-  it('are said to fail once, and told to the master each time', async () => {
+  it('are logged once when they fail, and reported to the master each time', async () => {
     const { seen, hand } = scene({});
     const away = [{ returner: 'mysql', error: 'away' }];
     await hand({ jid: '1', ret: 'mysql' }, away);
@@ -65,7 +65,7 @@ describe('returners of a minion', () => {
     expect(seen.events).toEqual(['1', '2', '4'].map((jid) => `salt/job/${jid}/returner/m1`));
   });
 
-  it('are left to the master when it shall write', async () => {
+  it('are left to the master with return_via_master', async () => {
     const { seen, hand } = scene({ return_via_master: true });
     const load = await hand({ jid: '1', ret: 'mysql', ret_config: 'alternative' });
     expect(load['returners']).toEqual({ names: ['mysql'], config: 'alternative' });

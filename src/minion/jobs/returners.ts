@@ -1,4 +1,4 @@
-// Results go to returners as well as to the master: beside it, never in its way.
+// Results go to returners in addition to the master; a failing returner never delays the master.
 import { newDict } from '../../base/codec/value.ts';
 import type { MinionOpts } from '../../base/config/index.ts';
 import type { Logger } from '../../base/log/index.ts';
@@ -14,7 +14,7 @@ import type { JobReturn } from '../../protocol/job/job-return.ts';
 import { returnFields } from '../../protocol/wire/messages/job-return.ts';
 import type { JobLink } from '../link/master-link.ts';
 
-/** Where problems are told besides the log. */
+/** Where problems are reported in addition to the log. */
 type Told = Pick<JobLink, 'ready' | 'fire'>;
 
 export class Returners {
@@ -22,7 +22,7 @@ export class Returners {
   readonly #log: Logger;
   readonly #worker: Pick<ReturnerWorker, 'save' | 'recycle' | 'stop'>;
   readonly #data: (link: JobLink) => WorkerData;
-  /** Returner → the problem that was said last, so that a database that is away fills no log. */
+  /** Returner → the last reported problem, so that an unavailable database does not fill the log. */
   readonly #said = new Map<string, string>();
 
   constructor(
@@ -37,7 +37,7 @@ export class Returners {
     this.#data = data;
   }
 
-  /** Hands a result on and waits for nothing; the result as it goes to the master, which may be asked to hand it on. */
+  /** Passes a result on without waiting; returns the result for the master, which may be asked to pass it on. */
   hand(link: JobLink, job: PublishedJob, ret: JobReturn): JobReturn {
     const choice = returnerChoice(job, this.#opts.return);
     if (!choice) return ret;

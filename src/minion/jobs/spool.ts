@@ -1,4 +1,4 @@
-// Returns that no master took yet, one file each, delivered in order when the master is back.
+// Returns that no master has accepted yet, one file each, delivered in order when the master is back.
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import type { JobReturn } from '../../protocol/job/job-return.ts';
 import { isProblem } from '../../protocol/wire/messages/fields.ts';
 import { readJobReturn, returnMessage } from '../../protocol/wire/messages/job-return.ts';
 
-/** More than this and something is badly wrong; the disk is not ours to fill. */
+/** A limit for the number of files, so that a lasting failure does not fill the disk. */
 const mostFiles = 10_000;
 
 export class Spool {
@@ -31,7 +31,7 @@ export class Spool {
     this.#count = (await readdir(this.#folder)).length;
   }
 
-  /** A file name for the return of a job to a master; names sort in the order they were given out. */
+  /** A file name for the return of a job to a master; names sort in order of creation. */
   pathFor(master: string, jid: string): string {
     this.#last = Math.max(Date.now() * 1000, this.#last + 1);
     const job = isJid(jid) ? jid : 'job';
@@ -47,13 +47,13 @@ export class Spool {
     this.#count++;
   }
 
-  /** Whether a return of this job waits here, for whichever master. */
+  /** Whether a return of this job waits here, for any master. */
   async has(jid: string): Promise<boolean> {
     const names = await readdir(this.#folder).catch((): string[] => []);
     return isJid(jid) && names.some((name) => name.includes(`-${jid}-`));
   }
 
-  /** Hands every waiting return of a master to `deliver`, oldest first; stops at the first that fails. */
+  /** Passes every waiting return of a master to `deliver`, oldest first; stops at the first failure. */
   async drain(master: string, deliver: (ret: JobReturn) => Promise<void>): Promise<number> {
     const ending = `-${keyOf(master)}.p`;
     const names = (await readdir(this.#folder).catch((): string[] => []))
@@ -84,7 +84,7 @@ export class Spool {
   }
 }
 
-/** Which master a file belongs to, in its name: results go back to the master that asked. */
+/** The master of a file, in its name: results go back to the master of the job. */
 function keyOf(master: string): string {
   return createHash('sha256').update(master).digest('hex').slice(0, 12);
 }

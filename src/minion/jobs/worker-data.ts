@@ -1,4 +1,4 @@
-// What job processes are given of the minion (options, grains, pillar of a master), packed once and used for every job.
+// The data of the minion for job processes (options, grains, pillar of a master), packed once and used for every job.
 import type { PlainDict } from '../../base/codec/value.ts';
 import { packShared, type WorkerData } from '../../engine/exec/index.ts';
 import type { JobLink } from '../link/master-link.ts';
@@ -29,7 +29,7 @@ export class PackedData {
     return data;
   }
 
-  /** With other grains and pillar than those that are known. */
+  /** With other grains and pillar than the current ones. */
   pack(grains: PlainDict, pillar: PlainDict): WorkerData {
     const { id, opts, sdkUrl } = this.#parts;
     return { version: String(++this.#version), id, sdkUrl, body: packShared({ opts, grains, pillar }) };

@@ -1,4 +1,4 @@
-// Reads a master's answer to a sign-in and believes nothing in it before it is proven: signature, nonce and key first.
+// Reads a master's answer to a sign-in and trusts nothing in it before it is verified: signature, nonce and key first.
 import { createHash, type KeyObject } from 'node:crypto';
 import { pack, unpack } from '../../base/codec/msgpack/index.ts';
 import type { Dict, PlainDict, Value } from '../../base/codec/value.ts';
@@ -20,7 +20,7 @@ import type { MasterTrust } from './trust.ts';
 /** Protocol generations of masters; see the wire protocol, section 10.3. */
 export type Generation = 0 | 2 | 3;
 
-/** What an accepted minion holds of its master. */
+/** What an accepted minion knows of its master. */
 export interface Credentials {
   readonly generation: Generation;
   readonly aes: Crypticle;
@@ -29,13 +29,13 @@ export interface Credentials {
   readonly publishPort: number | undefined;
   readonly masterKey: KeyObject;
   readonly masterKeyText: string;
-  /** The master understands life-cycle messages. */
+  /** The master supports life-cycle messages. */
   readonly halite: boolean;
 }
 
 export type AuthResult =
   | { readonly kind: 'accepted'; readonly credentials: Credentials; readonly storeKey: string | undefined }
-  /** `proven` is false when nothing shows that the answer is the master's: never act on it for good. */
+  /** `proven` is false when nothing shows that the answer is the master's: never act on it permanently. */
   | { readonly kind: 'pending' | 'rejected' | 'full'; readonly proven: boolean }
   | { readonly kind: 'distrusted'; readonly text: string; readonly changedKey: boolean }
   | { readonly kind: 'failed'; readonly text: string };
@@ -48,7 +48,7 @@ export interface AuthRequest {
 
 const failed = (text: string): AuthResult => ({ kind: 'failed', text });
 
-/** The sign-in request, section 4.1; old masters ignore the fields they do not know. */
+/** The sign-in request, section 4.1; old masters ignore unknown fields. */
 export function buildAuthRequest(
   identity: Identity,
   trusted: string | undefined,
@@ -67,7 +67,7 @@ export function buildAuthRequest(
 
 const replyLimits = { maxDepth: 32, maxBytes: 1 << 20, maxItems: 10_000 };
 
-/** Reads bytes of somebody who has proven nothing yet; the text says what is wrong. */
+/** Reads bytes of an unauthenticated peer; a text is the problem. */
 function readBytes<T extends object>(payload: Uint8Array, read: (value: Value) => T | Problem): T | string {
   try {
     const found = read(unpack(payload, replyLimits));
@@ -93,8 +93,7 @@ export async function judgeReply(
   const { load, sig } = reply;
   const answer = readBytes(load, readAuthAnswer);
   if (typeof answer === 'string') return failed(answer);
-  if (answer.nonce !== request.nonce)
-    return failed('the answer carries another nonce: it may be an old one sent again');
+  if (answer.nonce !== request.nonce) return failed('the answer has another nonce: it may be a replay of an old one');
   const presented = answer.pub_key;
   if (presented === undefined) return judgeVerdict(answer, load, sig, identity, trust, master);
   const verdict = await trust.judge(presented, answer.pub_sig, identity.sigAlgo, master);
@@ -112,7 +111,7 @@ export async function judgeReply(
 
 const answered = (word: string): AuthResult => failed(`the master answered "${word.slice(0, 80)}"`);
 
-/** "Pending", "rejected" and "full" carry no key: only a stored one can prove them. */
+/** "Pending", "rejected" and "full" contain no key: only a stored one can verify them. */
 function judgeVerdict(
   { ret }: AuthAnswer,
   load: Uint8Array,
@@ -123,7 +122,7 @@ function judgeVerdict(
 ): AuthResult {
   if (trust.stored === undefined) return verdictOf(ret, false);
   const proven = verifyPkcs1(loadPublicKey(trust.stored), load, sig, identity.sigAlgo);
-  // A rebuilt master answers so until it has accepted our key; only then it shows its own.
+  // A rebuilt master answers this way until it has accepted our key; only then it sends its own.
   return proven ? verdictOf(ret, true) : { kind: 'distrusted', text: trust.otherSigner(master), changedKey: true };
 }
 
@@ -146,12 +145,12 @@ async function judgeUnsigned(
   if (isProblem(answer)) return failed(answer.problem);
   const { ret, pub_key: presented } = answer;
   if (presented === undefined) {
-    // Anyone could have sent this, so it is never a reason to give up.
+    // Anyone could have sent this, so it is never a reason to stop.
     if (typeof ret === 'string' && ret !== 'full') return answered(ret);
     return minimum === 0 ? verdictOf(ret, false) : tooOld(0, master);
   }
   if (minimum !== 0) return tooOld(0, master);
-  // Without a signature only a key we already know makes the answer trustworthy.
+  // Without a signature only a known key makes the answer trustworthy.
   const verdict = await trust.judge(presented, answer.pub_sig, identity.sigAlgo, master);
   if (!verdict.ok) return { kind: 'distrusted', text: verdict.why.text, changedKey: verdict.why.reason === 'changed' };
   if (verdict.store && !trust.hasFinger) {
@@ -171,7 +170,7 @@ function tooOld(generation: Generation, master: string): AuthResult {
   );
 }
 
-/** Decrypts the keys and checks that the master itself made them; the text says what is wrong. */
+/** Decrypts the keys and verifies that the master itself created them; a text is the problem. */
 function openKeys(
   answer: AuthAnswer,
   checkToken: boolean,
@@ -191,7 +190,7 @@ function openKeys(
     if (checkToken) {
       const back = token && oaepDecrypt(identity.privateKey, token, identity.encAlgo).toString('latin1');
       if (back !== identity.challenge)
-        return 'the master could not decrypt our token: it does not hold the key we trust';
+        return 'the master could not decrypt our token: it does not have the key we trust';
     }
     const aes = new Crypticle(aesText);
     const session =

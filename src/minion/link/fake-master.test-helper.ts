@@ -1,4 +1,4 @@
-// A master in memory for tests: real cryptography, no sockets, and a switch for everything that can go wrong.
+// A master in memory for tests: real cryptography, no sockets, and options for every failure.
 import { createHash, createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -29,22 +29,22 @@ type Answer = PlainDict | string | undefined;
 export class FakeMaster {
   key: KeyObject = createPrivateKey(testKeys.master.pem);
   keyText = cleanKey(testKeys.master.pub);
-  /** 'accept', or what `ret` says. */
+  /** 'accept', or the value of `ret`. */
   decision: 'accept' | true | false | 'full' = 'accept';
   generation: 0 | 2 | 3 = 3;
   halite = true;
   aes = new Crypticle(Crypticle.generateKeyString());
   session = new Crypticle(Crypticle.generateKeyString());
   serial = 0;
-  /** Everything minions asked for, in order. */
+  /** All requests of minions, in order. */
   readonly requests: PlainDict[] = [];
   signIns = 0;
   /** Changes the finished inner map of a sign-in reply. */
   tamperInner: (inner: PlainDict) => void = () => undefined;
   tamperReply: (reply: PlainDict) => Answer = (reply) => reply;
-  /** Answers a sealed request; a bare text is sent unsealed. */
+  /** Answers an encrypted request; a bare text is sent unencrypted. */
   handle: (load: PlainDict) => Value | Promise<Value> = () => null;
-  /** Sent as it is instead of a sealed reply, once each. */
+  /** Sent unchanged instead of an encrypted reply, once each. */
   readonly plainReplies: Value[] = [];
   pillar: PlainDict = newDict([['from', 'master']]);
   pubSig: string | undefined;
@@ -180,7 +180,7 @@ export class FakeMaster {
       try {
         inner['token'] = oaepEncrypt(minion, oaepDecrypt(this.key, token));
       } catch {
-        // As real masters: a token that cannot be decrypted is left out.
+        // As real masters: a token that cannot be decrypted is omitted.
       }
     }
     inner['aes'] = oaepEncrypt(minion, this.aes.keyString);

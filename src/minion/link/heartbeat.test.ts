@@ -22,8 +22,8 @@ function setUp(pingMinutes = 0) {
   return { heart: new Heartbeat(link, pingMinutes, memory.log), sent, link, lines: memory.lines };
 }
 
-describe('signs of life', () => {
-  it('go to a Halite master when nothing else was said', async () => {
+describe('heartbeats', () => {
+  it('are sent to a Halite master when nothing else was sent', async () => {
     const { heart, sent } = setUp();
     heart.start(true);
     await vi.advanceTimersByTimeAsync(34_000);
@@ -34,7 +34,7 @@ describe('signs of life', () => {
     expect(sent).toHaveLength(1);
   });
 
-  it('are saved while there is traffic', async () => {
+  it('are not sent while there is traffic', async () => {
     const { heart, sent } = setUp();
     heart.start(true);
     for (let n = 0; n < 12; n++) {
@@ -45,7 +45,7 @@ describe('signs of life', () => {
     heart.stop();
   });
 
-  it('follow ping_interval with other masters, and say when nobody answers', async () => {
+  it('follow ping_interval with other masters, and report when nothing answers', async () => {
     const quiet = setUp(0);
     quiet.heart.start(false);
     const { heart, sent, link, lines } = setUp(1);

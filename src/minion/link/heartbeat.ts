@@ -1,4 +1,5 @@
-// A sign of life to the master when nothing else was said for a while: a dead path is noticed before a job needs it.
+// A heartbeat to the master when nothing else was sent for a while: a broken connection is noticed before a job needs
+// it.
 import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { messageOf } from '../../base/errors/index.ts';
 import type { Logger } from '../../base/log/index.ts';
@@ -6,7 +7,7 @@ import type { RequestOptions } from './request-channel.ts';
 
 const everyMs = 30_000;
 const answerMs = 15_000;
-/** A small question that only needs an answer: it proves path and keys, and leaves no event behind. */
+/** A small request that only needs an answer: it checks connection and keys, and fires no event. */
 const question = newDict([['cmd', '_file_envs']]);
 /** What real minions send at every `ping_interval`. */
 const ping = newDict([
@@ -39,7 +40,7 @@ export class Heartbeat {
   start(haliteMaster: boolean): void {
     const every = haliteMaster ? everyMs : this.#pingMinutes * 60_000;
     if (every <= 0) return;
-    // Jitter, so that a fleet started at once does not beat at once.
+    // Jitter, so that many minions that started at the same time do not send at the same time.
     const delay = every * (0.9 + Math.random() * 0.2);
     this.#timer = setInterval(
       () => void this.#beat(haliteMaster ? question : ping, haliteMaster ? everyMs * 0.75 : 0),
@@ -64,7 +65,7 @@ export class Heartbeat {
       await this.#link.request(load, { timeoutMs: answerMs });
     } catch (error) {
       this.#missed++;
-      this.#log.limited(`heartbeat ${this.#link.name}`, 'warn', 'the master did not answer a sign of life', {
+      this.#log.limited(`heartbeat ${this.#link.name}`, 'warn', 'the master did not answer a heartbeat', {
         master: this.#link.name,
         missed: this.#missed,
         error: messageOf(error),

@@ -1,4 +1,4 @@
-// Who this minion is: its id, its key pair, and what follows from them for every request.
+// The identity of this minion: its id, its key pair, and the values derived from them for every request.
 import type { KeyObject } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -25,15 +25,15 @@ export interface Identity {
   /** The public key as it is sent: no surrounding space, `\n` line ends. */
   readonly publicText: string;
   readonly fingerprint: string;
-  /** Proof that the sender holds the key; the same for every request, so made once. */
+  /** Proof that the sender has the key; the same for every request, so computed once. */
   readonly tok: Buffer;
-  /** Random text for this process: a master that sends it back can decrypt what is encrypted for its key. */
+  /** Random text for this process: a master that returns it can decrypt what is encrypted for its key. */
   readonly challenge: string;
   readonly encAlgo: EncAlgo;
   readonly sigAlgo: SigAlgo;
 }
 
-/** Reads the key pair, making one on the first start. */
+/** Reads the key pair, or creates one on the first start. */
 export async function loadIdentity(opts: MinionOpts): Promise<Identity> {
   const { id, pki_dir: pkiDir } = opts;
   const problem = minionIdProblem(id);
@@ -61,7 +61,7 @@ export async function loadIdentity(opts: MinionOpts): Promise<Identity> {
   };
 }
 
-/** The file's text, because masters compare text; the private key decides when the file is gone. */
+/** The file's text, because masters compare text; derived from the private key when the file is missing. */
 async function readPublicText(path: string, privateKey: KeyObject): Promise<string> {
   const text = await readFile(path, 'utf8').catch(() => '');
   return cleanKey(text.trim() ? text : publicPem(privateKey));

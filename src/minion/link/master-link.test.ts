@@ -99,13 +99,13 @@ describe('a link', () => {
     expect(link.pillar).toEqual(newDict([['new', true]]));
   });
 
-  it('signs in again and resends once when the master does not know its keys any more', async () => {
+  it('signs in again and resends once when the master no longer has its keys', async () => {
     const { link } = await connect();
     await link.start();
     master.session = new Crypticle(Crypticle.generateKeyString());
     master.handle = (load) => load['cmd'] ?? null;
     const before = master.signIns;
-    // Many at the same time share one sign-in.
+    // Concurrent requests share one sign-in.
     const answers = await Promise.all(
       [1, 2, 3].map(() => link.request(newDict([['cmd', '_mine_get']]), { timeoutMs: 1000 })),
     );
@@ -120,7 +120,7 @@ describe('a link', () => {
     await expect(link.request(newDict([['cmd', 'x']]), { timeoutMs: 1000 })).rejects.toThrow('Server-side exception');
   });
 
-  it('is patient with a cluster member that is not ready', async () => {
+  it('waits for a cluster member that is not ready', async () => {
     const { link } = await connect();
     await link.start();
     master.plainReplies.push({ enc: 'clear', load: { ret: false, cluster_retry: true } });
@@ -128,7 +128,7 @@ describe('a link', () => {
     expect(await link.request(newDict([['cmd', 'x']]), { timeoutMs: 1000 })).toBe('ok');
   });
 
-  it('takes the job that follows a rotation of the shared key', async () => {
+  it('accepts the job that follows a rotation of the shared key', async () => {
     const { link, jobs } = await connect();
     await link.start();
     master.publish(job('20200101000000000001'));
@@ -143,7 +143,7 @@ describe('a link', () => {
     expect(master.signIns).toBe(2);
   });
 
-  it('renews its keys after a reconnection and says that it is ready again', async () => {
+  it('renews its keys after a reconnection and reports that it is ready again', async () => {
     const { link, ready } = await connect();
     await link.start();
     await eventually(() => ready.length === 1);
@@ -154,7 +154,7 @@ describe('a link', () => {
     await eventually(() => master.signIns === 2 && link.ready && ready.length >= 2);
   });
 
-  it('speaks the old form to an old master', async () => {
+  it('uses the old format with an old master', async () => {
     master.generation = 2;
     const { link } = await connect({ minimum_master_version: 2 });
     await link.start();
@@ -182,7 +182,7 @@ describe('receiving jobs', () => {
   const payload = (jid: string, more: Record<string, Value> = {}, change?: (envelope: PlainDict) => void) =>
     master.publishPayload(job(jid, more), change);
 
-  it('accepts what is signed, fresh and meant for this minion', async () => {
+  it('accepts publishes that are signed, fresh and for this minion', async () => {
     const { receive, jobs } = await receiver();
     const message = payload('20200101000000000001');
     expect(await receive(message)).toBe('accepted');
@@ -192,7 +192,7 @@ describe('receiving jobs', () => {
     expect(await receive(payload('20200101000000000002', { tgt: 'other' }))).toBe('not-targeted');
   });
 
-  it('drops forgeries, unsigned ones on request, and nonsense', async () => {
+  it('drops forged publishes, unsigned ones if configured, and garbage', async () => {
     const { receive, jobs } = await receiver({ requireSignature: true });
     expect(await receive(payload('20200101000000000001', {}, (e) => void delete e['sig']))).toBe('unsigned');
     expect(
@@ -227,7 +227,7 @@ describe('receiving jobs', () => {
     expect(jobs).toHaveLength(1);
   });
 
-  it('expects a signature from a master that signs, also where none is demanded', async () => {
+  it('requires a signature from a master that signs, even where it is not configured', async () => {
     master.halite = false;
     const { receive } = await receiver();
     const unsigned = (n: number) => payload(`2020010100000000000${n}`, {}, (e) => void delete e['sig']);
@@ -236,7 +236,7 @@ describe('receiving jobs', () => {
     expect(await receive(unsigned(3))).toBe('unsigned');
   });
 
-  it('does not sign in for every chunk of rubbish', async () => {
+  it('does not sign in for every garbage message', async () => {
     master.halite = false;
     const { receive } = await receiver();
     const before = master.signIns;
@@ -249,7 +249,7 @@ describe('receiving jobs', () => {
     expect(master.signIns).toBe(before + 1);
   });
 
-  it('drops what an earlier process of this minion has seen', async () => {
+  it('drops what an earlier process of this minion has received', async () => {
     const place = { file: join(folder.path, 'recent'), log: memoryLogger().log };
     const restarted = async () => {
       const recent = new RecentJobs(2, place);
@@ -267,15 +267,15 @@ describe('receiving jobs', () => {
     for (const message of recorded) expect(await second.receive(message)).toBe('replayed');
     expect(await second.receive(payload('20200101000000000003'))).toBe('repeated');
     expect(await second.receive(payload('20200101000000000004'))).toBe('accepted');
-    // A durable job that is delivered again is for the memory of durable jobs to judge.
+    // A durable job that is delivered again is handled by the memory of durable jobs.
     expect(await second.receive(payload('20200101000000000009', durable))).toBe('accepted');
-    // Another key begins anew.
+    // Another key starts again.
     master.aes = new Crypticle(Crypticle.generateKeyString());
     master.serial = 0;
     expect(await second.receive(payload('20200101000000000005'))).toBe('accepted');
   });
 
-  it('begins anew with a memory that is damaged', async () => {
+  it('starts empty when the stored data is damaged', async () => {
     const file = join(folder.path, 'recent');
     for (const text of ['', '{"jids": 7, "serials": [1]}', '[]', 'null']) {
       writeFileSync(file, text);
@@ -286,7 +286,7 @@ describe('receiving jobs', () => {
     }
   });
 
-  it('remembers only so many job ids', () => {
+  it('stores a limited number of job ids', () => {
     const recent = new RecentJobs(2);
     expect(['a', 'b', 'a', 'c', 'a'].map((jid) => recent.add(jid))).toEqual([true, true, false, true, true]);
   });

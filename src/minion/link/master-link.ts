@@ -1,4 +1,5 @@
-// One master: sign-in, subscription, requests and state. A minion has one of these per master, and they do not know each other.
+// One master: sign-in, subscription, requests and state. A minion has one of these per master; they are independent of
+// each other.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Dict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import type { MasterAddress, MinionOpts } from '../../base/config/index.ts';
@@ -35,13 +36,13 @@ export interface LinkOptions {
   readonly grains: () => Promise<PlainDict>;
   readonly isTarget: (link: MasterLink, job: PublishedJob) => Promise<boolean>;
   readonly onJob: (link: MasterLink, job: PublishedJob) => void;
-  /** Signed in, pillar there, subscribed; also after every reconnection. */
+  /** Called when signed in, with pillar and subscription; also after every reconnection. */
   readonly onReady: (link: MasterLink) => void;
-  /** The pillar is a new one. */
+  /** Called when the pillar changed. */
   readonly onPillar: (link: MasterLink) => void;
 }
 
-/** What running a job needs of a link; a minion without a master has one, too. */
+/** The part of a link that running a job needs; a minion without a master has one too. */
 export type JobLink = Pick<
   MasterLink,
   | 'name'
@@ -101,7 +102,10 @@ export class MasterLink {
     return this.#keys;
   }
 
-  /** Connects and stays connected. Resolves when the first sign-in, pillar and subscription are done; rejects when the master refuses us for good. */
+  /**
+   * Connects and stays connected. Resolves after the first sign-in, pillar and subscription; rejects when the master
+   * refuses this minion permanently.
+   */
   async start(): Promise<void> {
     const { opts, log } = this.#options;
     if (opts.autosign_grains && opts.autosign_grains.length > 0) await this.#options.grains();
@@ -161,12 +165,12 @@ export class MasterLink {
     }
   }
 
-  /** Compiles the pillar on the master without keeping it. */
+  /** Compiles the pillar on the master without storing it. */
   async compilePillar(request: PillarRequest): Promise<Dict> {
     return fetchPillar(this.channel, this.#options.opts, await this.#options.grains(), request, this.#control.signal);
   }
 
-  /** Gets the pillar and keeps it; a failure leaves the old one. */
+  /** Fetches the pillar and stores it; after a failure the old one stays. */
   async loadPillar(): Promise<boolean> {
     try {
       const pillar = await this.compilePillar({});
@@ -180,7 +184,7 @@ export class MasterLink {
     }
   }
 
-  /** A minion without pillar would quietly do the wrong thing: ask until there is one. */
+  /** A minion without pillar would silently do the wrong thing: it retries until there is one. */
   async #retryPillar(): Promise<void> {
     const wait = backoff({ base: 5000, max: 60_000 });
     const { signal } = this.#control;
@@ -190,7 +194,7 @@ export class MasterLink {
     }
   }
 
-  /** Signs in again unless that has happened since `stale` was issued. All who ask at the same time share one attempt. */
+  /** Signs in again unless that has happened since `stale` was issued. Concurrent calls share one attempt. */
   async renew(stale: Credentials): Promise<Credentials> {
     return this.#keys !== stale && this.#keys ? this.#keys : this.#authenticate();
   }
@@ -223,12 +227,12 @@ export class MasterLink {
     if (this.#subscription) this.#currentState = 'connected';
     log.info(first ? 'signed in' : 'signed in again');
     await this.#followKeys(keys);
-    // Whatever could not be delivered without keys can be now.
+    // Returns that could not be delivered without keys can be delivered now.
     if (!first && this.ready) this.#options.onReady(this);
     return keys;
   }
 
-  /** New keys: presence is proven with the session key, and the port may have moved. */
+  /** New keys: the presence proof uses the session key, and the port may have changed. */
   async #followKeys(keys: Credentials): Promise<void> {
     if (!this.#subscription) return;
     if (this.#publishPort(keys) !== this.#subscribedPort) {
@@ -239,7 +243,7 @@ export class MasterLink {
 
   #publishPort(keys: Credentials): number {
     const own = this.#options.opts.publish_port;
-    // Salt: a port set here overrides what the master says, unless it is the request port's default.
+    // As in Salt: a port set here overrides the master's, unless it is the default of the request port.
     return own !== undefined && own !== 4506 ? own : (keys.publishPort ?? 4505);
   }
 
@@ -277,7 +281,10 @@ export class MasterLink {
     this.#currentState = 'connected';
   }
 
-  /** TCP: says on the publish connection who we are. After a reconnection the keys may be old, so they are renewed first. */
+  /**
+   * TCP: identifies this minion on the publish connection. After a reconnection the keys may be old, so they are
+   * renewed first.
+   */
   async #identification(): Promise<unknown> {
     let keys = this.#keys;
     if (!keys) throw new HaliteError('auth.failed', `Not signed in at ${this.name}`);
@@ -302,10 +309,10 @@ export class MasterLink {
     const { log } = this.#options;
     if (this.#currentState === 'stopped') return;
     if (state === 'disconnected') {
-      // One line per loss; the dialling that follows is news only for those who debug.
+      // One line per lost connection; the following attempts are logged only at debug level.
       const level = this.#currentState === 'connected' ? 'warn' : 'debug';
       if (this.#currentState === 'connected') this.#currentState = 'disconnected';
-      log.log(level, 'the connection to the master is lost, dialling again', { detail });
+      log.log(level, 'the connection to the master is lost, reconnecting', { detail });
       return;
     }
     this.#currentState = 'connected';
@@ -318,7 +325,10 @@ export class MasterLink {
     void this.#afterReconnect();
   }
 
-  /** The master may have been restarted, with other keys. A random wait spreads a fleet; a job that comes first renews at once. */
+  /**
+   * The master may have been restarted, with other keys. A random delay spreads many minions; a job that arrives first
+   * renews immediately.
+   */
   async #afterReconnect(): Promise<void> {
     const { opts, transport, log } = this.#options;
     const before = this.#keys;
@@ -326,7 +336,7 @@ export class MasterLink {
       await sleep(Math.random() * Math.min(1000, opts.random_reauth_delay * 1000), undefined, {
         signal: this.#control.signal,
       });
-      // TCP has renewed them already, to identify itself.
+      // TCP has already renewed them, to identify itself.
       if (before && transport.name !== 'tcp') await this.renew(before);
       if (transport.name === 'tcp') await fireStartEvents(this, opts, await this.#options.grains(), log);
       this.#options.onReady(this);

@@ -1,4 +1,4 @@
-// The masters of this minion: a link to each, started in the background; the same machine under two names is used once.
+// The masters of this minion: a link to each, started in the background; the same machine with two names is used once.
 import { randomBytes } from 'node:crypto';
 import { lookup } from 'node:dns/promises';
 import { type MasterAddress, type MinionOpts, masterAddresses } from '../../base/config/index.ts';
@@ -8,7 +8,7 @@ import type { MasterlessLink } from '../masterless.ts';
 import type { JobLink, MasterLink } from './master-link.ts';
 import { MasterTrust } from './trust.ts';
 
-/** What all links of one run of the daemon have in common. */
+/** What all links of one run of the daemon share. */
 export interface LinkStart {
   readonly trust: MasterTrust;
   readonly boot: string;
@@ -31,7 +31,7 @@ export class Masters {
     this.#parts = parts;
   }
 
-  /** Connects to all of them. `fatal` is told when no master will ever take us. */
+  /** Connects to all of them. `fatal` is called when no master will ever accept this minion. */
   async start(fatal: (error: Error) => void): Promise<void> {
     const { opts, log } = this.#parts;
     const start = { trust: await MasterTrust.load(opts), boot: randomBytes(8).toString('hex') };
@@ -63,28 +63,28 @@ export class Masters {
     return this.links.filter((link) => link.state !== 'stopped' && link.ready);
   }
 
-  /** Those that can be reached; the first one when there is none. */
+  /** Those that are reachable; the first one when there is none. */
   best(): JobLink[] {
     if (this.#masterless) return [this.#masterless];
     const ready = this.ready();
     return ready.length > 0 ? ready : this.links.filter((link) => link.state !== 'stopped').slice(0, 1);
   }
 
-  /** A link that ends for good takes the daemon along only when it was the last one. */
+  /** A link that ends permanently ends the daemon only when it was the last one. */
   async #run(link: MasterLink, fatal: (error: Error) => void): Promise<void> {
     try {
       await link.start();
       await this.#dropDuplicate(link);
     } catch (error) {
       if (this.#parts.signal.aborted || link.state === 'stopped') return;
-      this.#parts.log.error('a master is given up', { master: link.name, error: messageOf(error) });
+      this.#parts.log.error('a master is no longer used', { master: link.name, error: messageOf(error) });
       link.stop();
       if (this.links.every((other) => other.state === 'stopped'))
         fatal(error instanceof Error ? error : new Error(messageOf(error)));
     }
   }
 
-  /** The same master under two names would be asked everything twice: the one that is written first stays. */
+  /** The same master with two names would get everything twice: the first one in the configuration stays. */
   async #dropDuplicate(link: MasterLink): Promise<void> {
     const addresses = await addressesOf(link.address.host);
     for (const other of this.links) {

@@ -1,4 +1,4 @@
-// The network settings of the configuration in the form transports take them, and the address we are seen with.
+// The network settings of the configuration in the form that transports need, and the local address.
 import { createSocket } from 'node:dgram';
 import { lookup } from 'node:dns/promises';
 import { isDict } from '../../base/codec/value.ts';
@@ -22,7 +22,7 @@ export function networkOptions(opts: MinionOpts): Pick<DialOptions, 'ipv6' | 'tl
   };
 }
 
-/** The address of this machine on the way to a host, from the routing table; nothing is sent. Empty when unknown. */
+/** The local address for connections to a host, from the routing table; nothing is sent. Empty when unknown. */
 export async function addressTowards(host: string): Promise<string> {
   try {
     const { address, family } = await lookup(host);

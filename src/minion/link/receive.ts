@@ -1,4 +1,4 @@
-// Takes a publish apart and decides whether it is for this minion.
+// Decrypts a publish and decides whether it is for this minion.
 import { unpack } from '../../base/codec/msgpack/index.ts';
 import type { Dict } from '../../base/codec/value.ts';
 import { defaultSigAlgo, isSigAlgo, verifyPkcs1 } from '../../base/crypto/index.ts';
@@ -11,7 +11,7 @@ import { type PublishEnvelope, readPublishEnvelope } from '../../protocol/wire/m
 import type { RecentJobs } from '../jobs/recent-jobs.ts';
 import type { Credentials } from './auth-reply.ts';
 
-/** What a receiver needs of the link it belongs to. */
+/** What a receiver needs from its link. */
 export interface ReceiverOptions {
   readonly log: Logger;
   /** `sign_pub_messages`: unsigned jobs are refused. */
@@ -23,10 +23,10 @@ export interface ReceiverOptions {
   readonly accept: (job: PublishedJob) => void;
 }
 
-/** Why a publish went no further; only for logs and tests. */
+/** Why a publish was dropped; only for logs and tests. */
 export type Dropped = 'malformed' | 'unsigned' | 'forged' | 'undecryptable' | 'replayed' | 'repeated' | 'not-targeted';
 
-/** After a message that even fresh keys do not open, others of that kind do not cause another sign-in for a while. */
+/** After a message that even new keys do not decrypt, similar ones do not cause another sign-in for a while. */
 const quietMs = 5000;
 
 export class Receiver {
@@ -38,7 +38,7 @@ export class Receiver {
     this.#options = options;
   }
 
-  /** Handles one publish. Never throws; what is dropped is named. */
+  /** Handles one publish. Never throws; returns the reason when it is dropped. */
   async receive(payload: Uint8Array): Promise<Dropped | 'accepted'> {
     try {
       return await this.#process(payload);
@@ -59,17 +59,18 @@ export class Receiver {
     const job = readPublishedJob(opened);
     if (isProblem(job)) return this.#drop('malformed', job.problem);
     if (!(await this.#options.isTarget(job))) return 'not-targeted';
-    // Only now: a job for others must not push ours out of the list.
+    // Only now: a job for others must not displace ours in the list.
     if (!this.#options.recent.add(job.jid, job.durableUntil !== undefined)) return this.#drop('repeated', job.jid);
     this.#options.accept(job);
     return 'accepted';
   }
 
   #checkSignature(envelope: PublishEnvelope, keys: Credentials): Dropped | undefined {
-    // Halite masters sign always, and a master that has signed once does not stop: unsigned would be somebody else.
+    // Halite masters always sign, and a master that has signed once continues to do so: an unsigned message is from
+    // another sender.
     const required = this.#options.requireSignature || keys.halite || this.#signed.has(keys);
     if (!envelope.sig) return required ? this.#drop('unsigned', '') : undefined;
-    // Masters before 3006.9 do not name it.
+    // Masters before 3006.9 do not send its name.
     const algorithm = envelope.sig_algo ?? defaultSigAlgo;
     if (!isSigAlgo(algorithm)) return this.#drop('forged', `unknown algorithm ${algorithm.slice(0, 40)}`);
     const good = verifyPkcs1(keys.masterKey, envelope.load, envelope.sig, algorithm);
@@ -78,7 +79,7 @@ export class Receiver {
     return undefined;
   }
 
-  /** Opens the job; after a change of the shared key signs in again and tries the same message once more. */
+  /** Decrypts the job; after a change of the shared key signs in again and tries the same message once more. */
   async #decrypt(envelope: PublishEnvelope, keys: Credentials): Promise<Dict | 'undecryptable' | 'replayed'> {
     try {
       return this.#open(envelope, keys);
@@ -116,5 +117,5 @@ export class Receiver {
 
 const isWrongKey = (error: unknown): boolean => error instanceof HaliteError && error.code === 'crypto.verify';
 
-/** Nothing but a few fields and the sealed job: whoever sent it is not known yet. */
+/** Only a few fields and the encrypted job: the sender is not authenticated yet. */
 const envelopeLimits = { maxDepth: 16, maxItems: 64 };

@@ -1,4 +1,4 @@
-// Requests for chunks of files: in our own form between Halite and Halite, and believed only when they are proven.
+// Requests for chunks of files: in Halite's own format between Halite peers, and accepted only when authenticated.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -16,11 +16,11 @@ const behindRoom = Buffer.concat([Buffer.alloc(chunkHeadBytes), content]);
 const load = newDict(Object.entries({ cmd: '_serve_file', path: 'a.txt', saltenv: 'base', loc: 0 }));
 
 let folder: ReturnType<typeof testFolder>;
-/** What the master holds; the minion learns it when it signs in. */
+/** The keys of the master; the minion gets them when it signs in. */
 let session: Crypticle;
 let asked: PlainDict[];
 let signIns: number;
-/** How the master answers a request it could open. */
+/** How the master answers a request that it could decrypt. */
 let answer: (opened: PlainDict) => Buffer;
 
 const chunk = (opened: PlainDict, key = session, more: Record<string, Value> = {}): Buffer =>
@@ -79,13 +79,13 @@ beforeEach(() => {
 afterEach(() => folder.remove());
 
 describe('a chunk of a file', () => {
-  it('is asked for in our own form, and opened', async () => {
+  it('is requested in our own format, and decrypted', async () => {
     expect(await dataOf(await connect())).toBe(content.toString());
     expect(asked[0]).toMatchObject({ cmd: '_serve_file', chunk: 1 << 20 });
     expect(signIns).toBe(0);
   });
 
-  it('may come in Salt’s form, from a master that does not know ours', async () => {
+  it('may arrive in Salt’s format, from a master that does not support ours', async () => {
     answer = inSaltsForm;
     expect(await dataOf(await connect())).toBe(content.toString());
   });
@@ -93,21 +93,21 @@ describe('a chunk of a file', () => {
   it.each<[string, Partial<Credentials>]>([
     ['a real master', { halite: false }],
     ['a master of an older generation', { generation: 2 }],
-  ])('is not asked for in our form: %s', async (_, keys) => {
+  ])('is not requested in our format: %s', async (_, keys) => {
     answer = inSaltsForm;
     expect(await dataOf(await connect(keys))).toBe(content.toString());
     expect(Object.keys(asked[0]!)).not.toContain('chunk');
-    // Nor taken when it was not asked for.
+    // Nor accepted when it was not requested.
     answer = chunk;
     await expect(dataOf(await connect(keys))).rejects.toMatchObject({ code: 'auth.failed' });
   });
 
-  it('is not taken as the answer to another request', async () => {
+  it('is not accepted as the answer to another request', async () => {
     const other = newDict([...Object.entries(load), ['cmd', '_file_find']]);
     await expect(dataOf(await connect(), other)).rejects.toMatchObject({ code: 'auth.failed' });
   });
 
-  it('is asked for again after a new sign-in when the key has changed', async () => {
+  it('is requested again after a new sign-in when the key has changed', async () => {
     const channel = await connect();
     expect(await dataOf(channel)).toBe(content.toString());
     session = fresh();
@@ -115,7 +115,7 @@ describe('a chunk of a file', () => {
     expect(signIns).toBe(1);
   });
 
-  it('that was changed on its way once is asked for again', async () => {
+  it('that was changed in transit once is requested again', async () => {
     answer = (opened) => {
       answer = chunk;
       const reply = chunk(opened);
@@ -141,7 +141,7 @@ describe('a chunk of a file', () => {
     expect(signIns).toBe(1);
   });
 
-  it('that was heard before is refused', async () => {
+  it('that was received before is refused', async () => {
     const channel = await connect();
     let first: Buffer | undefined;
     answer = (opened) => {

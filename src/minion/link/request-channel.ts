@@ -1,4 +1,4 @@
-// Requests to one master: sealed, numbered once, and repeated after a fresh sign-in when the keys have changed.
+// Requests to one master: encrypted, with a nonce, and repeated after a new sign-in when the keys have changed.
 
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -24,7 +24,7 @@ export interface ChannelOptions {
   readonly client: RequestClient;
   /** The keys of the last sign-in; waits for the first. */
   readonly credentials: () => Promise<Credentials>;
-  /** Signs in again unless somebody already did since `stale`. */
+  /** Signs in again unless that has already happened since `stale`. */
   readonly renew: (stale: Credentials) => Promise<Credentials>;
 }
 
@@ -32,17 +32,17 @@ export interface RequestOptions {
   readonly timeoutMs: number;
   /** Byte strings in the reply stay bytes (file chunks). */
   readonly raw?: boolean;
-  /** Fields of the load that only a Halite master gets. */
+  /** Fields of the load that only a Halite master receives. */
   readonly halite?: PlainDict;
   readonly signal?: AbortSignal;
 }
 
-/** A master of a cluster that is not ready asks for patience. */
+/** A master of a cluster that is not ready asks to retry later. */
 const clusterRetries = 5;
 
-/** The reply shows that the master does not know our keys (any more). */
+/** The reply shows that the master does not have our keys (any more). */
 class StaleKeys extends Error {
-  /** What is thrown when new keys have not helped. */
+  /** Thrown when new keys have not helped. */
   get lasting(): HaliteError {
     if (this.cause instanceof HaliteError) return this.cause;
     return new HaliteError('auth.failed', `The master refuses the request: ${this.message}`);
@@ -102,7 +102,7 @@ export class RequestChannel {
     const inner = newDict([...Object.entries(load), ...Object.entries(ownFields(options, keys))]);
     if (generation >= 2) inner['nonce'] = nonce;
     if (generation >= 3) inner['ts'] = Math.floor(Date.now() / 1000);
-    // Masters of 2019.2 on Python 2 fail on bytes where they expect none.
+    // Masters of 2019.2 on Python 2 fail on bytes where they expect text.
     if (generation >= 3 || !openToFleet.has(String(load['cmd']))) {
       inner['tok'] = identity.tok;
       inner['id'] = identity.id;
@@ -117,7 +117,7 @@ export class RequestChannel {
   }
 
   #openReply(reply: Value, keys: Credentials, nonce: string, options: RequestOptions): Value {
-    if (!(reply instanceof Uint8Array)) throw new StaleKeys('the reply is not sealed');
+    if (!(reply instanceof Uint8Array)) throw new StaleKeys('the reply is not encrypted');
     if (isPlainText(reply)) throw plainAnswer(reply);
     try {
       return keys.session.open(reply, { nonce: keys.generation >= 2 ? nonce : undefined, raw: options.raw === true });
@@ -147,7 +147,7 @@ export class RequestChannel {
     if (isProblem(signed)) throw notTrusted('is not signed');
     if (!verifyPkcs1(keys.masterKey, signed.data, signed.sig, identity.sigAlgo))
       throw notTrusted('has a wrong signature');
-    // The signed map names the key it was sealed with and the request it answers; both must be ours.
+    // The signed map contains its encryption key and the nonce of the request; both must be ours.
     const content = readPillarContent(unpack(signed.data));
     if (isProblem(content) || !Buffer.from(content.key).equals(outer.key)) throw notTrusted('was made for another key');
     if (content.nonce !== nonce) throw notTrusted('answers another request');
@@ -157,24 +157,26 @@ export class RequestChannel {
 
 const none = newDict();
 
-/** Real masters never see these, nor do those that share one key among all minions. */
+/** Real masters never get these, nor do masters that share one key among all minions. */
 function ownFields({ halite }: RequestOptions, keys: Credentials): PlainDict {
   return halite && keys.halite && keys.generation >= 3 ? halite : none;
 }
 
 type AskedChunk = Pick<ChunkRequest, 'path' | 'saltenv' | 'loc'>;
 
-/** The chunk of a file that is asked for: a master that knows the field answers in the form of ADR 0009, another in Salt's. */
+/**
+ * The requested chunk of a file: a master that supports the field answers in the format of ADR 0009, another in Salt's.
+ */
 function askedChunk({ cmd, path, saltenv, loc = 0 }: PlainDict, own: PlainDict): AskedChunk | undefined {
   if (cmd !== '_serve_file' || own['chunk'] === undefined || typeof loc !== 'number') return undefined;
   return typeof path === 'string' && typeof saltenv === 'string' ? { path, saltenv, loc } : undefined;
 }
 
-/** A sign-in may take for ever (a key that waits for acceptance); a request may not. */
+/** A sign-in may take arbitrarily long (a key that waits for acceptance); a request may not. */
 async function inTime<T>(waiting: Promise<T>, options: RequestOptions): Promise<T> {
   let aborted: (() => void) | undefined;
   const givenUp = new Promise<never>((_, reject) => {
-    aborted = () => reject(new HaliteError('wire.closed', 'The request was given up'));
+    aborted = () => reject(new HaliteError('wire.closed', 'The request was cancelled'));
     options.signal?.addEventListener('abort', aborted, { once: true });
   });
   try {
@@ -190,7 +192,7 @@ function notTrusted(what: string): HaliteError {
   return new HaliteError('crypto.verify', `The pillar of the master ${what}`);
 }
 
-/** Sealed replies are at least 64 random bytes; refusals are short printable texts. */
+/** Encrypted replies are at least 64 random bytes; refusals are short printable texts. */
 function isPlainText(reply: Uint8Array): boolean {
   return reply.length < 80 && reply.every((byte) => byte >= 32 && byte < 127);
 }

@@ -48,7 +48,7 @@ const reason = (result: AuthResult) => ('text' in result ? result.text : result.
 const trustMaster = (text = testKeys.master.pub) => writeFileSync(keyFile(), text);
 
 describe('the first contact', () => {
-  it('stores the key when everything is proven, and hands out the keys', async () => {
+  it('stores the key when everything is verified, and returns the keys', async () => {
     const result = await once();
     expect(result).toMatchObject({
       kind: 'accepted',
@@ -77,7 +77,7 @@ describe('the first contact', () => {
           inner['nonce'] = 'f'.repeat(32);
         };
       },
-      'the answer carries another nonce: it may be an old one sent again',
+      'the answer has another nonce: it may be a replay of an old one',
     ],
     [
       'another key in the reply',
@@ -145,7 +145,7 @@ describe('the first contact', () => {
     expect((await once({ master_finger: fingerprintWhole(clean) })).kind).toBe('accepted');
   });
 
-  it('takes pending and rejected answers for what they are: unproven', async () => {
+  it('treats pending and rejected answers as unproven', async () => {
     master.decision = true;
     expect(await once()).toEqual({ kind: 'pending', proven: false });
     master.decision = false;
@@ -156,7 +156,7 @@ describe('the first contact', () => {
 });
 
 describe('a known master', () => {
-  it('proves itself by the token, and its refusals by its signature', async () => {
+  it('is authenticated by the token, and its refusals by its signature', async () => {
     trustMaster();
     expect((await once()).kind).toBe('accepted');
     master.tamperInner = (inner) => void delete inner['token'];
@@ -185,7 +185,7 @@ describe('a known master', () => {
     expect(reason(await once())).toContain(fingerprint(otherText));
   });
 
-  it('notices at once when the administrator removes the old key', async () => {
+  it('notices immediately when the administrator removes the old key', async () => {
     trustMaster(otherText);
     const { value } = await options();
     expect((await signInOnce(value)).kind).toBe('distrusted');
@@ -193,7 +193,7 @@ describe('a known master', () => {
     expect((await signInOnce(value)).kind).toBe('accepted');
   });
 
-  it('may change its key when the signing key vouches for it', async () => {
+  it('may change its key when the signing key signs it', async () => {
     trustMaster(otherText);
     writeFileSync(join(folder.path, 'pki', 'master_sign.pub'), testKeys.master_sign.pub);
     master.pubSig = signKeyText(createPrivateKey(testKeys.master_sign.pem), master.keyText);
@@ -222,7 +222,7 @@ describe('older masters', () => {
     expect(reason(await once({ minimum_master_version: 2 }))).toContain('minimum_master_version: 0');
   });
 
-  it('without signatures need a key that is known already', async () => {
+  it('without signatures need a key that is already known', async () => {
     master.generation = 0;
     expect(reason(await once({ minimum_master_version: 0 }))).toContain('master_finger');
     expect(existsSync(keyFile())).toBe(false);
@@ -233,7 +233,7 @@ describe('older masters', () => {
 });
 
 describe('trying again', () => {
-  it('waits for acceptance, says it once, and goes on', async () => {
+  it('waits for acceptance, reports it once, and continues', async () => {
     master.decision = true;
     const states: string[] = [];
     const { value, memory } = await options({}, { onState: (state) => void states.push(state) });
@@ -250,7 +250,7 @@ describe('trying again', () => {
     expect(JSON.stringify(lines)).toContain(fingerprint(testKeys.minion.pub));
   });
 
-  it('never ends because of a rejection nobody proved', async () => {
+  it('never ends because of an unproven rejection', async () => {
     master.decision = false;
     const control = new AbortController();
     const { value } = await options(
@@ -270,7 +270,7 @@ describe('trying again', () => {
     await expect(signIn(again.value)).rejects.toThrow(/abort/i);
   });
 
-  it('gives up after the tries of a command, with the reason', async () => {
+  it('stops after the attempts of a command, with the reason', async () => {
     master.decision = true;
     await expect(signIn((await options({}, { tries: 3 })).value)).rejects.toMatchObject({ code: 'auth.pending' });
     expect(master.signIns).toBe(1);

@@ -1,4 +1,5 @@
-// Signs in to one master and keeps trying until it is accepted: says once what is wrong, waits politely, never gives up by mistake.
+// Signs in to one master and retries until it is accepted: reports a problem once, waits between attempts, never stops
+// because of an unproven refusal.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PlainDict } from '../../base/codec/value.ts';
@@ -16,12 +17,12 @@ export interface SignInOptions {
   readonly identity: Identity;
   readonly trust: MasterTrust;
   readonly client: RequestClient;
-  /** The master as the administrator wrote it, for messages. */
+  /** The master as written in the configuration, for messages. */
   readonly master: string;
   readonly log: Logger;
   readonly signal: AbortSignal;
   readonly autosignGrains: () => PlainDict | undefined;
-  /** Attempts before giving up; the daemon never does. */
+  /** Number of attempts; the daemon has no limit. */
   readonly tries?: number;
   readonly onState?: (state: SignInState) => void;
 }
@@ -36,7 +37,7 @@ export async function signInOnce(options: SignInOptions): Promise<AuthResult> {
   const request = buildAuthRequest(identity, trust.stored, nonce, options.autosignGrains());
   const reply = await client.request(request.payload, { timeoutMs: opts.auth_timeout * 1000, signal });
   const result = await judgeReply(reply, request, identity, trust, opts.minimum_master_version, master);
-  // The key is written last, when everything else has proven good.
+  // The key is stored last, when everything else is verified.
   if (result.kind === 'accepted' && result.storeKey !== undefined) await trust.store(result.storeKey);
   return result;
 }
@@ -46,7 +47,7 @@ export async function signIn(options: SignInOptions): Promise<Credentials> {
   const { opts, signal, log } = options;
   const retry = backoff({ base: 1000, max: 30_000, jitter: 0.5 });
   let pendingWait = opts.acceptance_wait_time * 1000;
-  // Said once at once, and again at most every minute while it lasts.
+  // Reported immediately, and again at most every minute while it lasts.
   const tell = (message: string) => log.limited(`sign-in ${message}`, 'error', message);
   for (let attempt = 1; ; attempt++) {
     const result = await attemptSignIn(options);
@@ -54,7 +55,7 @@ export async function signIn(options: SignInOptions): Promise<Credentials> {
     if (result.kind === 'accepted') return result.credentials;
     const wait = result.kind === 'pending' ? pendingWait * (0.9 + Math.random() * 0.2) : retry.next();
     report(options, result, tell, wait);
-    // A command tries again only what may change by itself; the rest needs a person.
+    // A command retries only what may change by itself; other problems need an operator.
     const hopeful = result.kind === 'unreachable' || result.kind === 'failed';
     if (options.tries !== undefined && (!hopeful || attempt >= options.tries)) throw givenUp(options, result);
     if (result.kind === 'pending') {

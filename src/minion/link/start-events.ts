@@ -1,4 +1,4 @@
-// Tells the master that this minion is there.
+// Announces this minion to the master.
 import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import type { MinionOpts } from '../../base/config/index.ts';
 import type { Logger } from '../../base/log/index.ts';
@@ -7,7 +7,7 @@ interface Announcer {
   fire(tag: string, data: Value, extra?: PlainDict): Promise<boolean>;
 }
 
-/** The old tag first, when it is wanted, then the new one. */
+/** The old tag first, when it is enabled, then the new one. */
 export async function fireStartEvents(
   link: Announcer,
   opts: MinionOpts,

@@ -1,4 +1,4 @@
-// The master key this minion trusts: where it is kept, and whether a presented one is acceptable.
+// The master key that this minion trusts: where it is stored, and whether a presented one is acceptable.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { MinionOpts } from '../../base/config/index.ts';
@@ -13,7 +13,7 @@ import {
 import { replaceFile } from '../../base/crypto/key-files.ts';
 import { messageOf } from '../../base/errors/index.ts';
 
-/** Why a presented master key is not acceptable; `text` is what the operator reads. */
+/** Why a presented master key is not acceptable; `text` is the message for the operator. */
 export interface Distrust {
   readonly reason: 'changed' | 'finger' | 'signature' | 'unreadable';
   readonly text: string;
@@ -39,22 +39,22 @@ export class MasterTrust {
     return new MasterTrust(opts, path, await readIfThere(path));
   }
 
-  /** Reads the file again: the administrator may have removed or replaced it while we were waiting. */
+  /** Reads the file again: the administrator may have removed or replaced it meanwhile. */
   async reload(): Promise<void> {
     this.#storedText = await readIfThere(this.path);
   }
 
-  /** The trusted key in clean form; undefined before the first contact. */
+  /** The trusted key in normalized form; undefined before the first contact. */
   get stored(): string | undefined {
     return this.#storedText;
   }
 
-  /** True when the administrator named the master's key by its fingerprint. */
+  /** True when the administrator configured the fingerprint of the master's key. */
   get hasFinger(): boolean {
     return this.#opts.master_finger.trim() !== '';
   }
 
-  /** Decides about the key a master presents. Nothing is written: that is done when the whole reply has proven good. */
+  /** Decides about the key that a master presents. Nothing is stored: that happens when the whole reply is verified. */
   async judge(presented: string, pubSig: string | undefined, sigAlgo: SigAlgo, master: string): Promise<TrustVerdict> {
     const clean = cleanKey(presented);
     const refuse = (reason: Distrust['reason'], text: string): TrustVerdict => ({ ok: false, why: { reason, text } });
@@ -71,7 +71,7 @@ export class MasterTrust {
     if (signature !== true) return refuse('signature', signature);
     if (this.#storedText === undefined || this.#opts.open_mode) return { ok: true, store: clean !== this.#storedText };
     if (clean === this.#storedText) return { ok: true, store: false };
-    // A key signed by the administrator's signing key replaces the stored one; that is what signing is for.
+    // A key signed by the administrator's signing key replaces the stored one; that is the purpose of signing.
     if (this.#opts.verify_master_pubkey_sign) return { ok: true, store: true };
     return refuse('changed', this.#changedText(clean, master));
   }
@@ -106,7 +106,7 @@ export class MasterTrust {
     return good || `The signature of the public key of ${master} does not verify with ${path}.`;
   }
 
-  /** For an answer that names no key but is not signed with the trusted one. */
+  /** For an answer that contains no key but is not signed with the trusted one. */
   otherSigner(master: string): string {
     return [
       `The master ${master} signs with another key than the one this minion trusts. Nothing is accepted from it until that is settled.`,

@@ -1,4 +1,4 @@
-// The minion's beacons: configured in its files and its pillar, changed by functions, and told to every master.
+// The minion's beacons: configured in its files and its pillar, changed by functions; their events go to every master.
 import {
   type Dict,
   dictEntries,
@@ -33,15 +33,15 @@ export interface BeaconParts {
   readonly entry: string;
   readonly idleMs: number;
   readonly pillar: () => Dict;
-  /** Resolves when grains are there, which beacons need to know what fits this system. */
+  /** Resolves when grains are available, which beacons need to check whether they fit this system. */
   readonly grains: () => Promise<unknown>;
   readonly data: () => WorkerData;
   readonly services: () => MinionServices;
-  /** Masters that can be reached now. */
+  /** Currently reachable masters. */
   readonly masters: () => readonly JobLink[];
 }
 
-/** Events of one request. */
+/** Number of events per request. */
 const mostAtOnce = 500;
 
 const valid: Validity = { valid: true, comment: 'Valid beacon configuration' };
@@ -59,7 +59,7 @@ export class MinionBeacons {
   readonly #worker: BeaconWorker;
   readonly #path: string;
   #started: Promise<void> | undefined;
-  /** What the file said when it was last read or written here. */
+  /** The content of the file when it was last read or written here. */
   #saved: Dict = newDict();
   #version = '';
   readonly #complained = new Set<string>();
@@ -84,7 +84,7 @@ export class MinionBeacons {
     });
   }
 
-  /** Beacons begin to work; later calls only look whether the pillar changed. */
+  /** Starts the beacons; later calls only check whether the pillar changed. */
   start(): Promise<void> {
     this.#started ??= this.#begin();
     return this.#started.then(() => this.#apply());
@@ -107,7 +107,7 @@ export class MinionBeacons {
     return answerBeacons(this.#beacons, request);
   }
 
-  /** salt-call and people change the file: what they changed counts from now on. */
+  /** salt-call and users change the file: changes are applied immediately. */
   async followFile(): Promise<void> {
     if (!this.#started) return;
     await this.#started;
@@ -154,13 +154,13 @@ export class MinionBeacons {
     return this.#path;
   }
 
-  /** Every master gets every event; one that cannot be reached misses them, as with Salt. */
+  /** Every master gets every event; an unreachable one misses them, as with Salt. */
   #tell(events: PlainDict[]): void {
     for (const master of this.#parts.masters())
       for (let at = 0; at < events.length; at += mostAtOnce) void master.fireAll(events.slice(at, at + mostAtOnce));
   }
 
-  /** What is no map cannot be read; said once. */
+  /** A value that is not a map cannot be used; logged once. */
   #complain(where: string, found: Value | undefined): void {
     const wrong = found !== undefined && found !== null && !isDict(found);
     if (wrong && !this.#complained.has(where))

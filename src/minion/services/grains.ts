@@ -1,4 +1,4 @@
-// The grains of this minion: collected in a job process at start and on request, kept in memory and, when asked for, on disk.
+// The grains of this minion: collected in a job process at start and on request, kept in memory and optionally on disk.
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pack, unpack } from '../../base/codec/msgpack/index.ts';
@@ -21,17 +21,17 @@ export class GrainStore {
     this.#collect = collect;
   }
 
-  /** What is known now; empty before the first collection is through. */
+  /** The current grains; empty before the first collection has finished. */
   get now(): PlainDict {
     return this.#values ?? newDict();
   }
 
-  /** The grains, waiting for the first collection. */
+  /** The grains, after the first collection. */
   async get(): Promise<PlainDict> {
     return this.#values ?? this.#load(false);
   }
 
-  /** Collects again; several who ask at the same time share it. */
+  /** Collects again; concurrent calls share one collection. */
   refresh(): Promise<PlainDict> {
     return this.#load(true);
   }
@@ -46,7 +46,7 @@ export class GrainStore {
   async #read(force: boolean): Promise<PlainDict> {
     const cached = force ? undefined : await this.#readCache();
     const grains = cached ?? (await this.#collect());
-    // The collector works in a job process; the grain means the minion.
+    // The collector runs in a job process; the grain must be that of the minion.
     if (Object.hasOwn(grains, 'pid')) grains['pid'] = process.pid;
     this.#values = grains;
     if (!cached) await this.#writeCache(grains);

@@ -1,4 +1,4 @@
-// What a job sees of the minion: its runtime inside the daemon, and its services.
+// What a job can access of the minion: its runtime inside the daemon, and its services.
 import { newDict, type PlainDict } from '../../base/codec/value.ts';
 import type { MinionOpts } from '../../base/config/index.ts';
 import { HaliteError } from '../../base/errors/index.ts';
@@ -17,9 +17,9 @@ export interface EnvironmentParts
   readonly log: Logger;
   readonly grains: Pick<GrainStore, 'now' | 'refresh'>;
   readonly data: Pick<PackedData, 'forgetAll'>;
-  /** Grains are new: masters are to know them. */
+  /** Called when the grains changed, to inform masters. */
   tellMasters(): Promise<void>;
-  /** Extensions are new: processes that have loaded the old ones are not used again. */
+  /** Called when extensions changed: processes with the old ones are not reused. */
   recycle(): void;
 }
 
@@ -36,7 +36,7 @@ export class JobEnvironment {
     return this.#loader;
   }
 
-  /** What targets are compared with. */
+  /** The data against which targets are matched. */
   self({ pillar }: Pick<JobLink, 'pillar'>): Parameters<typeof matchesMinion>[0] {
     const { opts, grains } = this.#parts;
     return { id: opts.id, opts: opts.raw, grains: grains.now, pillar };
@@ -89,7 +89,7 @@ export class JobEnvironment {
   }
 }
 
-/** In a job process, which has nobody to ask yet. */
+/** In a job process without services. */
 export async function collectGrains(pool: Pick<JobPool, 'run'>, data: Pick<PackedData, 'pack'>): Promise<PlainDict> {
   const outcome = await pool.run({
     jid: 'grains',

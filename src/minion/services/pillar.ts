@@ -1,4 +1,4 @@
-// Asks a master for this minion's pillar.
+// Requests this minion's pillar from a master.
 import { type Dict, dictGet, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import type { MinionOpts } from '../../base/config/index.ts';
 import { HaliteError } from '../../base/errors/index.ts';
@@ -9,11 +9,11 @@ export interface PillarRequest {
   readonly override?: Dict;
   readonly pillarenv?: string;
   readonly saltenv?: string;
-  /** An external pillar to compile besides (`pillar.ext`), if the master allows it. */
+  /** An additional external pillar to compile (`pillar.ext`), if the master allows it. */
   readonly ext?: Value;
 }
 
-/** The compiled pillar, verified. Errors of the master's compiler come back inside it, under `_errors`. */
+/** The compiled pillar, verified. Errors of the master's compiler are in it, under `_errors`. */
 export async function fetchPillar(
   channel: RequestChannel,
   opts: MinionOpts,
@@ -39,7 +39,7 @@ export async function fetchPillar(
   throw new HaliteError('call.failed', 'The master sent no pillar');
 }
 
-/** Says what the master could not compile; a minion with half a pillar must not look healthy. */
+/** Logs what the master could not compile; a minion with an incomplete pillar must not look healthy. */
 export function reportPillarErrors(pillar: Dict, log: Logger): void {
   const errors = dictGet(pillar, '_errors');
   if (!Array.isArray(errors) || errors.length === 0) return;

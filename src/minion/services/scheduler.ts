@@ -1,4 +1,4 @@
-// The minion's clock: jobs of `schedule` (configuration and pillar) run on it like jobs a master asked for.
+// The minion's scheduler: runs jobs of `schedule` (configuration and pillar) like jobs of a master.
 import {
   type Dict,
   dictEntries,
@@ -36,18 +36,18 @@ export interface SchedulerParts {
   readonly pillar: () => Dict;
   readonly running: () => Promise<RunningJob[]>;
   readonly run: (job: PublishedJob, delivery: ScheduledDelivery, master?: JobLink) => void;
-  /** Masters that can be reached now. */
+  /** Currently reachable masters. */
   readonly masters: () => readonly JobLink[];
-  /** What else is looked after once a second. */
+  /** Other periodic work, once a second. */
   readonly alsoLook?: () => Promise<void>;
 }
 
 const tickMs = 1000;
-/** A job of a named moment runs this much late, on a busy machine, and not later. */
+/** A job for a given time may start this much late on a busy machine, and not later. */
 const graceMs = 60_000;
 const mineJob = '__mine_interval';
 
-/** The jobs a minion gives itself. */
+/** The jobs that a minion schedules itself. */
 function ownJobs(opts: MinionOpts): [string, Value][] {
   const jobs: [string, Value][] = [];
   if (opts.mine_enabled)
@@ -78,7 +78,7 @@ const configured = (opts: MinionOpts): Dict => {
   return isDict(found ?? null) ? (found as Dict) : newDict();
 };
 
-/** Where a minion without a running daemon (salt-call) keeps changes: the daemon reads them from the file. */
+/** Where a minion without a running daemon (salt-call) stores changes: the daemon reads them from the file. */
 export function savedSchedule(opts: MinionOpts, log: Logger, pillar: () => Dict): Schedule {
   return new Schedule(configured(opts), {
     ...{ log, pillar, graceMs, now: () => new Date(), random: Math.random, grains: newDict },
@@ -92,7 +92,7 @@ export class MinionScheduler {
   readonly #parts: SchedulerParts;
   readonly #schedule: Schedule;
   readonly #path: string;
-  /** What the file said when it was last read or written here. */
+  /** The content of the file when it was last read or written here. */
   #saved: Dict = newDict();
   #version = '';
   #timer: NodeJS.Timeout | undefined;
@@ -113,7 +113,7 @@ export class MinionScheduler {
     });
   }
 
-  /** Begins to look at the clock; a second call changes nothing. */
+  /** Starts the timer; a second call has no effect. */
   async start(): Promise<void> {
     if (this.#timer || this.#parts.signal.aborted) return;
     const look = () =>
@@ -125,7 +125,7 @@ export class MinionScheduler {
     look();
   }
 
-  /** A master can be reached: the clock begins with the first one, and each gets the mine at once. */
+  /** A master is reachable: the scheduler starts with the first one, and each gets the mine immediately. */
   ready(master: JobLink): void {
     void this.start();
     if (this.#greeted.has(master.name)) return;
@@ -135,7 +135,7 @@ export class MinionScheduler {
     if (entry && entry.data['enabled'] !== false) this.#mine(entry.data, [master]);
   }
 
-  /** `startup_states`: what is applied when the minion comes up. */
+  /** `startup_states`: what is applied when the minion starts. */
   #startupStates(): void {
     const { startup_states: kind, sls_list: names, top_file: top } = this.#parts.opts;
     if (!kind) return;
@@ -162,7 +162,7 @@ export class MinionScheduler {
     this.#version = await savedVersion(this.#path);
   }
 
-  /** salt-call and people change the file: what they changed counts from now on. */
+  /** salt-call and users change the file: changes are applied immediately. */
   async #followFile(): Promise<void> {
     const version = await savedVersion(this.#path);
     if (version === this.#version) return;
@@ -182,7 +182,7 @@ export class MinionScheduler {
     }
   }
 
-  /** Each master has a mine of its own. One for which there is nothing to mine is not bothered. */
+  /** Each master has its own mine. Nothing is sent when there is nothing to mine. */
   #mine(data: PlainDict, masters: readonly JobLink[]): void {
     for (const master of masters) {
       const sources = [this.#parts.opts.raw, master.pillar, this.#parts.grains()];
@@ -226,7 +226,7 @@ function returnersOf(...given: readonly (Value | undefined)[]): string {
   return [...new Set(names.filter((name) => typeof name === 'string' && name !== ''))].join(',');
 }
 
-/** Salt adds when the job began to its metadata. */
+/** Salt adds the start time of the job to its metadata. */
 function withTimes(metadata: Dict): PlainDict {
   const now = new Date();
   const utc = new Date(now.getTime() + now.getTimezoneOffset() * 60_000);

@@ -1,4 +1,4 @@
-// What the daemon does for functions, whether they run inside it or in a job process.
+// Services of the daemon for functions, whether they run inside it or in a job process.
 import { constants } from 'node:os';
 import { newDict, type PlainDict } from '../../base/codec/value.ts';
 import type { MinionOpts } from '../../base/config/index.ts';
@@ -14,7 +14,7 @@ export interface ServiceParts {
   readonly opts: MinionOpts;
   readonly pool: JobPool;
   readonly procFiles: ProcFiles;
-  /** Jobs that are done, but whose result the master has not taken yet. */
+  /** Finished jobs whose result the master has not accepted yet. */
   delivering(): PublishedJob[];
   refreshGrains(): Promise<void>;
   reloadExtensions(): void;
@@ -47,10 +47,10 @@ export function createServices(parts: ServiceParts, link: JobLink): MinionServic
   };
 }
 
-/** Jobs of this daemon, of an earlier one that still run, and of salt-call. */
+/** Jobs of this daemon, running ones of an earlier daemon, and those of salt-call. */
 export async function runningJobs(pool: JobPool, procFiles: ProcFiles): Promise<RunningJob[]> {
   const found = new Map((await procFiles.running()).map((running) => [running.job.jid, running]));
-  // A job is known here a moment before its file is written.
+  // A job is known here shortly before its file is written.
   for (const { job: inPool, pid } of pool.running()) {
     const { job } = inPool.assignment;
     if (job && !found.has(job.jid)) found.set(job.jid, { job, pid, shown: runningFields(job, pid) });
@@ -58,7 +58,7 @@ export async function runningJobs(pool: JobPool, procFiles: ProcFiles): Promise<
   return [...found.values()];
 }
 
-/** Functions see running jobs as Salt shows them. */
+/** Functions see running jobs in Salt's form. */
 export function shownJobs(running: readonly RunningJob[], delivering: readonly PublishedJob[] = []): ShownJob[] {
   const late = delivering.map((job) =>
     newDict([...Object.entries(runningFields(job, process.pid)), ['delivering', true]]),
@@ -69,7 +69,7 @@ export function shownJobs(running: readonly RunningJob[], delivering: readonly P
 const isShown = (fields: PlainDict): fields is PlainDict & ShownJob =>
   typeof fields['jid'] === 'string' && typeof fields['pid'] === 'number';
 
-/** Salt's words: what was sent, that nothing ran any more, or '' for a job nobody knows. */
+/** Salt's messages: what was sent, that nothing was running any more, or '' for an unknown job. */
 export async function signalJob(pool: JobPool, procFiles: ProcFiles, jid: string, signal: number): Promise<string> {
   const sent = await pool.signal(jid, signal);
   if (sent)

@@ -1,4 +1,4 @@
-// The bus: who hears what, in which form, and what a slow listener costs.
+// The event bus: which listener receives which event, in which form, and what a slow listener costs.
 import { describe, expect, it } from 'vitest';
 import { pack, unpack } from '../../base/codec/msgpack/index.ts';
 import { type Dict, dictGet, dictOf } from '../../base/codec/value.ts';
@@ -36,7 +36,7 @@ describe('EventBus', () => {
     expect(seen).toEqual(expected);
   });
 
-  it('does nothing while nobody listens', () => {
+  it('does nothing while there is no listener', () => {
     const bus = new EventBus();
     const untouchable = new Proxy(Object.create(null), {
       ownKeys: () => {
@@ -50,7 +50,7 @@ describe('EventBus', () => {
     expect(bus.listeners).toBe(0);
   });
 
-  it('keeps listeners apart: one that throws or leaves does not disturb the others', () => {
+  it('isolates listeners: one that throws or unsubscribes does not affect the others', () => {
     const errors: unknown[] = [];
     const bus = new EventBus({ onError: (error) => errors.push(error) });
     const seen: string[] = [];
@@ -104,7 +104,7 @@ describe('EventBus', () => {
 });
 
 describe('trimming', () => {
-  it('leaves small events alone and marks the largest values of others', () => {
+  it('does not change small events and replaces the largest values of others by a mark', () => {
     const small = { a: 'x'.repeat(100) };
     expect(trimToSize(small, 1000)).toBe(small);
     const data = { jid: '1', return: { big: 'x'.repeat(900), list: ['y'.repeat(200)], ok: true }, id: 'web1' };
@@ -117,7 +117,7 @@ describe('trimming', () => {
     expect(roughSize(trimToSize(many, 4000))).toBeLessThanOrEqual(4000);
   });
 
-  it('ends data of too many small values with a mark', () => {
+  it('truncates data of too many small values with a mark', () => {
     const many = dictOf(Array.from({ length: 5000 }, (_, i) => [`k${i}`, i]));
     const trimmed = trimToSize({ id: 'web1', data: many }, 4000);
     expect(roughSize(trimmed)).toBeLessThanOrEqual(4000);
@@ -129,7 +129,7 @@ describe('trimming', () => {
     );
   });
 
-  it('hands out a long result that fits as the value it is, and one that does not as a mark', () => {
+  it('delivers a long result that fits as its value, and one that does not fit as a mark', () => {
     const load = unpack(pack({ jid: '1', return: ['x'.repeat(2000)] }), {
       packed: { field: 'return', from: 1000, maxCost: 10_000 },
     }) as Dict;
@@ -146,7 +146,7 @@ describe('trimming', () => {
     }
   });
 
-  it('trims what the bus hands out', () => {
+  it('trims the events that the bus delivers', () => {
     const bus = new EventBus({ maxEventSize: 1000 });
     const seen: BusEvent[] = [];
     bus.subscribe({}, (event) => seen.push(event));

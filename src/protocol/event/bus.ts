@@ -1,4 +1,4 @@
-// The event bus inside a daemon: fire, subscribe, look back. Nothing is done while nobody listens.
+// The event bus inside a daemon: fire, subscribe, read recent events. Does nothing while there is no listener.
 import { PackedValue, unpacked } from '../../base/codec/msgpack/index.ts';
 import { type Dict, newDict } from '../../base/codec/value.ts';
 import type { BusEvent } from './event.ts';
@@ -12,17 +12,17 @@ export type { BusEvent } from './event.ts';
 export type EventListener = (event: BusEvent) => void;
 
 export interface EventBusOptions {
-  /** Salt's `max_event_size` (1 MiB): larger data loses its largest values. 0 for no bound. */
+  /** Salt's `max_event_size` (1 MiB): in larger data the largest values are replaced. 0 for no limit. */
   readonly maxEventSize?: number;
   /** How many events are kept for `recent()`; 0 (the default) keeps none. */
   readonly history?: number;
   readonly historyBytes?: number;
-  /** A listener threw. The others are not affected. */
+  /** Called when a listener throws. The others are not affected. */
   readonly onError?: (error: unknown, event: BusEvent) => void;
 }
 
 export interface StreamOptions {
-  /** Events kept for a reader that is busy; beyond that the oldest are lost and counted. */
+  /** Events queued for a slow reader; beyond that the oldest are dropped and counted. */
   readonly limit?: number;
   readonly signal?: AbortSignal;
 }
@@ -36,7 +36,7 @@ export class EventBus {
   readonly #options: EventBusOptions;
   readonly #maxEventSize: number;
   readonly #history: History | undefined;
-  /** Replaced, never changed, so that listeners may come and go while an event is handed out. */
+  /** Replaced, never mutated, so that listeners may be added and removed while an event is delivered. */
   #subscriptions: readonly Subscription[] = [];
 
   constructor(options: EventBusOptions = {}) {
@@ -45,12 +45,12 @@ export class EventBus {
     if (options.history) this.#history = new History(options.history, options.historyBytes ?? 64 * 1024 * 1024);
   }
 
-  /** How many listen now. */
+  /** The number of current listeners. */
   get listeners(): number {
     return this.#subscriptions.length;
   }
 
-  /** Hands the event to everybody who wants it, before returning. `_stamp` is added to a copy of the data. */
+  /** Delivers the event to all matching listeners before it returns. `_stamp` is added to a copy of the data. */
   fire(tag: string, data: Dict = newDict()): void {
     const subscriptions = this.#subscriptions;
     const history = this.#history;
@@ -71,7 +71,7 @@ export class EventBus {
     }
   }
 
-  /** Calls the listener for each matching event; the result ends that. */
+  /** Calls the listener for each matching event; the returned function unsubscribes. */
   subscribe(filter: EventFilter | string, listener: EventListener): () => void {
     const subscription: Subscription = { wanted: tagTest(asFilter(filter)), listener };
     this.#subscriptions = [...this.#subscriptions, subscription];
@@ -80,7 +80,7 @@ export class EventBus {
     };
   }
 
-  /** The same as an async iterator; it listens from now on, not from the first read. */
+  /** The same as an async iterator; it is subscribed immediately, not at the first read. */
   stream(filter: EventFilter | string = {}, options: StreamOptions = {}): EventStream {
     const { signal } = options;
     const onAbort = () => stream.close();
@@ -94,7 +94,7 @@ export class EventBus {
     return stream;
   }
 
-  /** What the history still has, oldest first. */
+  /** The events in the history, oldest first. */
   recent(filter: EventFilter | string = {}): BusEvent[] {
     return this.#history?.list(tagTest(asFilter(filter))) ?? [];
   }
@@ -103,14 +103,14 @@ export class EventBus {
     const small = this.#maxEventSize > 0 ? trimToSize(data, this.#maxEventSize) : data;
     if (small instanceof Map) return { tag, data: new Map(small).set('_stamp', eventStamp()) };
     const stamped = Object.assign(newDict(), small);
-    // A long result that still fits: listeners want the value.
+    // A long result that still fits: listeners expect the value.
     if (stamped['return'] instanceof PackedValue) stamped['return'] = unpacked(stamped['return']);
     stamped['_stamp'] = eventStamp();
     return { tag, data: stamped };
   }
 }
 
-/** A plain text is a prefix, as in most of Salt's calls. */
+/** A plain text matches as a prefix, as in most of Salt's calls. */
 function asFilter(filter: EventFilter | string): EventFilter {
   return typeof filter === 'string' ? { tag: filter } : filter;
 }

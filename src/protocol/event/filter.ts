@@ -1,4 +1,4 @@
-// Which events a subscriber wants, with the match types of Salt's `event_match_type`.
+// The events that a subscriber receives, with the match types of Salt's `event_match_type`.
 import { type BoundedRegex, boundedRegex, CostError, globMatcher } from '../../base/util/index.ts';
 
 export const matchTypes = ['startswith', 'endswith', 'find', 'regex', 'fnmatch'] as const;
@@ -11,7 +11,9 @@ export interface EventFilter {
   readonly match?: MatchType;
 }
 
-/** The test for tags, or undefined when all pass. Throws HaliteError codec.malformed for a wrong regular expression. */
+/**
+ * The test for tags, or undefined when all match. Throws HaliteError codec.malformed for an invalid regular expression.
+ */
 export function tagTest(filter: EventFilter): ((tag: string) => boolean) | undefined {
   const wanted = filter.tag ?? '';
   if (wanted === '') return undefined;
@@ -31,7 +33,7 @@ export function tagTest(filter: EventFilter): ((tag: string) => boolean) | undef
   }
 }
 
-/** Minions choose tags: one that a subscriber's expression cannot be held against is none of those it waits for. */
+/** Minions choose tags: a tag on which a subscriber's expression exceeds its budget does not match. */
 function isFound(expression: BoundedRegex, tag: string): boolean {
   try {
     return expression.test(tag);

@@ -1,4 +1,4 @@
-// The last events, bounded by number and by size, for those who come late.
+// The most recent events, bounded by number and by size, for subscribers that join later.
 import type { BusEvent } from './event.ts';
 
 export class History {
@@ -20,7 +20,7 @@ export class History {
       this.#bytes -= this.#events[this.#head]?.size ?? 0;
       this.#head += 1;
     }
-    // Moving the rest once per that many removals keeps adding cheap.
+    // Compacting the array once per that many removals keeps adding cheap.
     if (this.#head > 64 && this.#head * 2 > this.#events.length) {
       this.#events = this.#events.slice(this.#head);
       this.#head = 0;

@@ -1,4 +1,4 @@
-// What minions may and may not fire.
+// Which events minions may fire and which not.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { minionMayFire } from './minion-event-filter.ts';
@@ -71,7 +71,7 @@ describe('minionMayFire', () => {
     'über/straße',
   ])('lets %s pass', (tag) => expect(minionMayFire(tag, 'web1')).toBe(true));
 
-  it('lets a lower master name the minions below it, but never bring their returns', () => {
+  it('lets a syndic name the minions below it, but never fire their returns', () => {
     const below = { speaksFor: (name: string) => name === 'lower', isMinion: () => false };
     expect(minionMayFire('salt/minion/lower/start', 'syndic1', below)).toBe(true);
     expect(minionMayFire('salt/beacon/lower/load/', 'syndic1', below)).toBe(true);
@@ -79,7 +79,7 @@ describe('minionMayFire', () => {
     expect(minionMayFire('salt/job/20240101000000000000/ret/lower', 'syndic1', below)).toBe(false);
   });
 
-  it('lets nobody name another minion in a tag that looks like one of Salt, and lets tags of one’s own be', () => {
+  it('refuses tags in the form of Salt that name another minion, and allows custom tags', () => {
     const fleet = { speaksFor: () => false, isMinion: (name: string) => name === 'web2' };
     const refused = ['minion/web2/start', 'beacon/web2/load/', 'job/20240101000000000000/ret/web2', 'Job/x/ret/web2'];
     for (const tag of refused) expect(minionMayFire(tag, 'web1', fleet)).toBe(false);
@@ -87,7 +87,7 @@ describe('minionMayFire', () => {
       expect(minionMayFire(tag, 'web1', fleet)).toBe(true);
   });
 
-  it('never throws, and never lets a return of another minion pass', () => {
+  it('never throws, and always refuses a return of another minion', () => {
     const part = fc.oneof(fc.constantFrom('salt', 'job', 'ret', 'web1', 'web2', '', '*'), fc.string());
     fc.assert(
       fc.property(fc.array(part), (parts) => {

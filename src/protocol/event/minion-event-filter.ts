@@ -1,9 +1,9 @@
-// Which tags a minion may fire on the master's bus: its own names and whatever Salt does not use itself.
+// Which tags a minion may fire on the master's bus: those with its own id, and those that Salt does not use itself.
 import { isJid } from '../../base/util/index.ts';
 
 /**
- * Below `salt/`: what only the master says. Salt refuses some of these, in the list form only; Halite all of them, however
- * they come (CVE-2025-22236, CVE-2025-22239).
+ * Tags below `salt/` that only the master fires. Salt refuses some of these, in the list form only; Halite refuses all
+ * of them in every form (CVE-2025-22236, CVE-2025-22239).
  */
 const ofMaster = new Set([
   'auth',
@@ -18,25 +18,25 @@ const ofMaster = new Set([
   'stats',
   'wheel',
 ]);
-/** Below `salt/`: what names a minion next. */
+/** Tags below `salt/` whose next part is a minion id. */
 const ofMinion = new Set(['beacon', 'minion', 'proxy', 'state_result', 'syndic']);
 
 const longestTag = 4096;
-/** Characters that would end a line or a frame, or cannot be seen. */
+/** Characters that would end a line or a frame, or are invisible. */
 const unprintable = /[\p{Cc}\u2028\u2029]/u;
 
-/** What is known about names in tags. */
+/** What the caller knows about the ids in tags. */
 export interface NamesInTags {
-  /** Whether the sender may speak for that minion: one below a lower master. */
+  /** Whether the sender may fire events for that minion: one below a syndic. */
   speaksFor(name: string): boolean;
-  /** Whether a minion of this name exists. */
+  /** Whether a minion with this id exists. */
   isMinion(name: string): boolean;
 }
 const nothingKnown: NamesInTags = { speaksFor: () => false, isMinion: () => false };
 
 /**
- * True when a minion with this id may fire the tag. Where a tag names a minion, that must be the sender, or one that it
- * speaks for. What syndics forward has the prefix `syndic/<id>/` and passes.
+ * True when a minion with this id may fire the tag. If a tag contains a minion id, it must be that of the sender, or of
+ * a minion that it represents. Events forwarded by syndics have the prefix `syndic/<id>/` and are allowed.
  */
 export function minionMayFire(tag: string, id: string, names: NamesInTags = nothingKnown): boolean {
   if (tag === '' || tag.length > longestTag || unprintable.test(tag)) return false;
@@ -44,7 +44,7 @@ export function minionMayFire(tag: string, id: string, names: NamesInTags = noth
   if (isJid(text)) return false;
   const mayName = (name: string | undefined): boolean => name === id || (name !== undefined && names.speaksFor(name));
   const parts = tag.split('/');
-  // Look-alikes too: somebody may match tags without minding case, blanks or empty parts.
+  // Also refuses similar tags: a subscriber may match tags ignoring case, blanks or empty parts.
   const [first, second] = parts.map((part) => part.trim().toLowerCase()).filter((part) => part !== '');
   switch (first) {
     case 'salt':
@@ -64,10 +64,10 @@ export function minionMayFire(tag: string, id: string, names: NamesInTags = noth
   }
 }
 
-/** Tags of one's own may be anything; one that only lacks the `salt/` of Salt's own does not name another minion. */
+/** Custom tags may be anything, except one that equals a tag of Salt without `salt/` and names another minion. */
 function namesNobody(parts: readonly string[], first: string | undefined, id: string, names: NamesInTags): boolean {
   if (first !== 'job' && !ofMinion.has(first ?? '')) return true;
-  // Salt's own have the name among the first parts; looking each of thousands up would take long.
+  // Salt's own tags have the id among the first parts; checking each of thousands of parts would take long.
   return !parts.slice(1, 5).some((part) => part !== id && names.isMinion(part) && !names.speaksFor(part));
 }
 
@@ -81,9 +81,9 @@ function mayFireBelowSalt(
   const plain = parts[0] === 'salt' && parts[1] === kind;
   if (ofMinion.has(kind)) return plain && mayName(parts[2]);
   if (kind !== 'job') return true;
-  // Strict, because a tag may hide a second `/ret/`: only the plain form of a return or of progress counts.
+  // Strict, because a tag may contain a second `/ret/`: only the plain form of a return or of progress is allowed.
   if (parts[3] === 'ret') return plain && parts.length === 5 && parts[4] === id;
-  // Halite minions say which returner failed.
+  // Halite minions report a failed returner.
   if (parts[3] === 'returner') return plain && parts.length === 5 && parts[4] === id;
   return plain && parts[3] === 'prog' && mayName(parts[4]);
 }

@@ -2,7 +2,7 @@
 
 let offset = Date.now() - performance.now();
 
-/** `2024-05-01T12:00:00.123456`. Follows the wall clock, with the microseconds of the finer one. */
+/** `2024-05-01T12:00:00.123456`. Follows the wall clock, with the microseconds of a monotonic clock. */
 export function eventStamp(): string {
   const wall = Date.now();
   let fine = offset + performance.now();

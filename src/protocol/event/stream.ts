@@ -1,4 +1,4 @@
-// Events as an async iterator with a bounded queue: a slow reader loses the oldest and is told how many.
+// Events as an async iterator with a bounded queue: for a slow reader the oldest are dropped and counted.
 import { AsyncQueue } from '../../base/util/async-queue.ts';
 import type { BusEvent } from './event.ts';
 

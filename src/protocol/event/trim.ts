@@ -1,9 +1,9 @@
-// Keeps events below `max_event_size`: the largest values go first and leave a mark, as in Salt.
+// Keeps events below `max_event_size`: the largest values are replaced by a mark first, as in Salt.
 import { type Dict, isDict, newDict, type Value } from '../../base/codec/value.ts';
 
 const mark = 'VALUE_TRIMMED';
 
-/** About the packed size in bytes; stops counting once past `limit`. */
+/** The approximate packed size in bytes; stops counting after `limit`. */
 export function roughSize(value: Value, limit = Number.POSITIVE_INFINITY): number {
   if (typeof value === 'string') return value.length + 3;
   if (value === null || typeof value !== 'object') return 9;
@@ -29,9 +29,10 @@ export function roughSize(value: Value, limit = Number.POSITIVE_INFINITY): numbe
 }
 
 /**
- * The data itself when it is small enough, else a copy in which values were replaced: those above half of the limit,
- * then above 40 %, and so on until it fits. Sizes are counted up to the limit only, and the copy is made once, of
- * what fits: much larger data costs no more.
+ * The data itself when it is small enough, else a copy in which values are replaced: those above half of the limit,
+ * then above 40 %, and so on until it fits. Sizes are counted only up to the limit, and only the part that fits is
+ * copied:
+ * much larger data costs no more.
  */
 export function trimToSize(data: Dict, maxBytes: number): Dict {
   if (roughSize(data, maxBytes) <= maxBytes) return data;
@@ -39,17 +40,20 @@ export function trimToSize(data: Dict, maxBytes: number): Dict {
     const largest = (maxBytes * percent) / 100;
     if (trimmedSize(data, largest, maxBytes, 0) <= maxBytes) return withoutLarge(data, largest, 0);
   }
-  // Too many small values: those that come first stay.
+  // Too many small values: the first ones stay.
   const left = { bytes: maxBytes - 2 * markSize };
   return firstValues(data, left, 0);
 }
 
 const markSize = mark.length + 3;
-/** Maps are entered, all other values measured whole; below a sane depth everything is measured. */
+/**
+ * Maps are traversed, all other values are measured as a whole; below a certain depth everything is measured as a
+ * whole.
+ */
 const isEntered = (value: Value, depth: number): value is Dict => isDict(value) && depth < 64;
 const isTooLarge = (value: Value, largest: number): boolean => value !== mark && roughSize(value, largest) > largest;
 
-/** What `withoutLarge` would leave; stops counting once past `limit`. */
+/** The size after `withoutLarge`; stops counting after `limit`. */
 function trimmedSize(data: Dict, largest: number, limit: number, depth: number): number {
   let size = 5;
   for (const [key, value] of entriesOf(data)) {
@@ -70,7 +74,7 @@ function withoutLarge(data: Dict, largest: number, depth: number): Dict {
   return trimmed;
 }
 
-/** Marks what is too large for the room left, and ends with a mark where there is no more room at all. */
+/** Replaces values that exceed the remaining space by a mark, and ends with a mark when no space remains. */
 function firstValues(data: Dict, left: { bytes: number }, depth: number): Dict {
   const first = dictLike(data);
   left.bytes -= 5;
@@ -99,7 +103,7 @@ function put(dict: Dict, key: Value, value: Value): void {
   else if (typeof key === 'string') dict[key] = value;
 }
 
-/** One after the other: a list of all entries may be longer than what is wanted of them. */
+/** Iterates, because a list of all entries may be longer than the part that is needed. */
 function* entriesOf(data: Dict): Iterable<[Value, Value]> {
   if (data instanceof Map) yield* data;
   else for (const key in data) yield [key, data[key] as Value];

@@ -1,12 +1,12 @@
-// A run that a minion started by itself (`salt-call`, its schedule) and that the master keeps as a job.
+// A run that a minion started by itself (`salt-call`, its schedule) and that the master stores as a job.
 import { newDict } from '../../base/codec/value.ts';
 import { generateJid } from '../../base/util/jid.ts';
 import type { PublishedJob } from './job.ts';
 import type { JobReturn } from './job-return.ts';
 
 /**
- * The record of a run on one minion, under a jid that the master chose or checked: only what a minion may say about such
- * a run. Options of returners are not among it: they count only in jobs of the master.
+ * The record of a run on one minion, with a jid that the master assigned or checked: only fields that a minion may set
+ * for such a run. Options of returners are not among them: they apply only to jobs of the master.
  */
 export function adoptedJob(ret: JobReturn, jid: string): PublishedJob {
   const { id, fun, fun_args, arg = fun_args ?? [], user, schedule } = ret;
@@ -20,11 +20,11 @@ export function adoptedJob(ret: JobReturn, jid: string): PublishedJob {
   };
 }
 
-/** The result of such a run, under the jid of its job and with what its record says of it. */
+/** The result of such a run, with the jid and the fields of its job record. */
 export function adoptedReturn(ret: JobReturn, { jid, arg, tgt_type }: PublishedJob): JobReturn {
   const target = Object.entries({ tgt: ret.id, tgt_type });
   return { ...ret, jid, arg, extra: newDict([...Object.entries(ret.extra ?? {}), ...target]) };
 }
 
-/** A jid that this master may still make: no minion can have run a job of that name. */
+/** A jid that this master may still generate: no minion can have run a job with it. */
 export const isFutureJid = (jid: string): boolean => jid > generateJid();

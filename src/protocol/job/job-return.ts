@@ -1,32 +1,32 @@
-// The last stage of a job: what came of it on one minion.
+// The last stage of a job: its result on one minion.
 import { dictEntries, isDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import type { JobOptions } from './job.ts';
 
 export interface JobReturn {
-  /** Of the minion. */
+  /** Minion id. */
   readonly id: string;
-  /** `req` for a run that nobody published: the master gives it a number. `nocache`: it is to be told, not stored. */
+  /** `req` for a run that was not published: the master assigns a jid. `nocache`: fire an event but do not store it. */
   readonly jid: string;
   readonly fun: string | readonly string[];
   readonly fun_args?: readonly Value[] | undefined;
-  /** The same, of a run that nobody published. */
+  /** The same, for a run that was not published. */
   readonly arg?: readonly Value[] | undefined;
   readonly return: Value;
-  /** Jobs of several functions have a map or a list, here and in `success`; `exitCode` reads any of them. */
+  /** Jobs of several functions have a map or a list, here and in `success`; `exitCode` reads all forms. */
   readonly retcode?: Value | undefined;
   readonly success?: Value | undefined;
-  /** The outputter to show it with. */
+  /** The outputter to print it with. */
   readonly out?: string | undefined;
   readonly user?: string | undefined;
-  /** The name of the entry, for a run of the minion's schedule. */
+  /** The name of the schedule entry, for a run of the minion's schedule. */
   readonly schedule?: string | undefined;
   /** `deadline` when the minion ended the job itself. */
   readonly ended?: string | undefined;
-  /** Those of the job that come back with its result. */
+  /** The options of the job that are returned with its result. */
   readonly options?: JobOptions | undefined;
-  /** Returners that the master shall hand the result to (`return_via_master`). */
+  /** Returners to which the master shall send the result (`return_via_master`). */
   readonly returners?: ReturnerRequest | undefined;
-  /** What else came with it: passed on as it is, and never in place of a field above. */
+  /** Other fields of the message: forwarded unchanged, and never in place of a field above. */
   readonly extra?: PlainDict | undefined;
 }
 
@@ -36,7 +36,7 @@ export interface ReturnerRequest {
   readonly kwargs?: PlainDict;
 }
 
-/** One code for the whole: the worst of several functions speaks for the minion. */
+/** One code for the whole job: of several functions, the worst one. */
 export function exitCode({ retcode }: Pick<JobReturn, 'retcode'>): number {
   return worst(retcode);
 }
@@ -48,6 +48,6 @@ function worst(code: Value | undefined): number {
   return failed.length > 0 ? Math.max(...failed) : 0;
 }
 
-/** Whether its function says that it went well; the exit code may say otherwise. */
+/** Whether the function reports success; the exit code may say otherwise. */
 export const saysSuccess = ({ success }: Pick<JobReturn, 'success'>): boolean => success !== false;
 export const isFailure = (ret: JobReturn): boolean => !saysSuccess(ret) || exitCode(ret) !== 0;

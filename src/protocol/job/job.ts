@@ -1,20 +1,20 @@
-// A job, from the command that asks for it to the process that runs it: one shape, with what each stage adds.
-// asked (`AskedJob`) → published (`PublishedJob`) → running (`RunningJob`) → returned (`JobReturn`).
+// A job, from the command that requests it to the process that runs it: one type, to which each stage adds fields.
+// requested (`AskedJob`) → published (`PublishedJob`) → running (`RunningJob`) → returned (`JobReturn`).
 import type { Dict, PlainDict, Value } from '../../base/codec/value.ts';
 
 /**
- * Fields that travel to minions beside target, function and arguments. Each edge reads some of these and no others, so
- * that no field of a caller can stand in for one that was authorised.
+ * Fields that are sent to minions in addition to target, function and arguments. Each reader accepts some of these and
+ * no others, so that no field of a caller can replace one that was authorized.
  */
 export interface JobOptions {
   readonly metadata?: Value;
-  /** Which settings of a returner count, and values in place of some of them. */
+  /** Which profile of a returner's settings applies, and values that override some of them. */
   readonly ret_config?: string;
   readonly ret_kwargs?: Dict;
   readonly module_executors?: Value;
   readonly executor_opts?: Value;
   readonly start_event?: true;
-  /** Who asked, when a minion did. */
+  /** The minion that requested the job, if one did. */
   readonly id?: string;
   readonly master_id?: string;
 }
@@ -22,19 +22,19 @@ export type JobOption = keyof JobOptions;
 
 /** What is to run, and where: the same in every stage. */
 export interface Job {
-  /** Several functions come with a list of arguments for each. */
+  /** Several functions have a list of arguments each. */
   readonly fun: string | readonly string[];
   readonly arg: readonly Value[];
   readonly tgt: string | readonly string[];
   readonly tgt_type: string;
-  /** Names of returners, with commas between. */
+  /** Names of returners, separated by commas. */
   readonly ret?: string;
-  /** Between the parts of a path into grains or pillar; a colon when absent. */
+  /** Separator of the parts of a path into grains or pillar; a colon when absent. */
   readonly delimiter?: string;
   readonly options?: JobOptions;
 }
 
-/** Options that choose what runs on a minion beside the function: for users with full rights only. */
+/** Options that determine what else runs on a minion: only for users with full rights. */
 export const privilegedOptions = [
   'ret_config',
   'ret_kwargs',
@@ -44,54 +44,56 @@ export const privilegedOptions = [
   'master_id',
 ] as const satisfies readonly JobOption[];
 
-/** A job as somebody asks the master for it: read once at an edge, authorised as a whole, published as it is. */
+/** A job as requested from the master: parsed once, authorized as a whole, published unchanged. */
 export interface AskedJob extends Job {
   readonly user: string;
-  /** A number of the caller's own. */
+  /** A jid chosen by the caller. */
   readonly jid?: string;
-  /** Instead of those of the master's configuration. */
+  /** Overrides the value of the master's configuration. */
   readonly nodegroups?: Dict;
-  /** The only minions it may reach, when the caller may not reach all: the job then names its minions. */
+  /** The only minions that it may reach, when the caller may not reach all: the job is then published to a list. */
   readonly only?: ReadonlySet<string>;
-  /** Asked by a minion or a limited user: finding its target may cost less than for an operator. */
+  /** Requested by a minion or a limited user: matching its target may cost less than for an operator. */
   readonly foreign?: boolean;
   readonly timeoutSeconds?: number;
   readonly gatherSeconds?: number;
-  /** Only this many of the matched, chosen at random, connected ones first. */
+  /** Only this many of the matched minions, chosen at random, connected ones first. */
   readonly subset?: number;
-  /** Nobody waits: follow the job but do not ask minions about it. */
+  /** No caller waits: track the job but do not ask minions about it. */
   readonly unwatched?: boolean;
-  /** Hard end: minions kill the job, the wait ends. */
+  /** Hard limit: minions kill the job, and the wait ends. */
   readonly deadlineSeconds?: number;
-  /** Kept this long for minions that are away. */
+  /** How long it is kept for minions that are not connected. */
   readonly durableSeconds?: number;
-  /** Sent by Halite itself. */
+  /** Published by Halite itself. */
   readonly internal?: boolean;
 }
 
-/** A job that has its number: on its way to minions, on a minion, in the store. */
+/** A job with a jid: sent to minions, on a minion, or in the store. */
 export interface PublishedJob extends Job {
   readonly jid: string;
   readonly user?: string;
   /** Seconds after which a Halite minion ends it. */
   readonly deadlineSeconds?: number;
-  /** Until when it is kept for minions that are away, in seconds since the epoch; a Halite minion runs it once. */
+  /**
+   * Until when it is kept for minions that are not connected, in seconds since the epoch; a Halite minion runs it once.
+   */
   readonly durableUntil?: number;
-  /** Its name in the schedule that started it. */
+  /** The name of the schedule entry that started it. */
   readonly schedule?: string;
-  /** Started by this minion itself and told to the master afterwards: no master published it. */
+  /** Started by this minion itself and reported to the master afterwards: no master published it. */
   readonly startedBy?: string;
-  /** What else came with it: passed on as it is, and never in place of a field above. */
+  /** Other fields of the message: forwarded unchanged, and never in place of a field above. */
   readonly extra?: PlainDict;
 }
 
-/** A job that a process of this machine works on. */
+/** A job that runs in a process of this machine. */
 export interface RunningJob {
   readonly job: PublishedJob;
   readonly pid: number;
-  /** When its process is ended, in milliseconds. */
+  /** When its process is killed, in milliseconds. */
   readonly deadlineAt?: number;
-  /** Its fields in the form of Salt's proc files, as `saltutil.running` shows them. */
+  /** Its fields in the form of Salt's proc files, as `saltutil.running` returns them. */
   readonly shown: PlainDict;
 }
 

@@ -1,7 +1,8 @@
-// The fate of every targeted minion: a closed union, so that targeted = sum of the verdicts holds by construction.
+// The outcome of a job on each targeted minion: a closed union, so that targeted = sum of the verdicts holds by
+// construction.
 import type { PlainDict } from '../../base/codec/value.ts';
 
-/** Why a minion gave no result. The guide `jobs.md` has one row for each code. */
+/** Why a minion returned no result. The guide `jobs.md` has one row for each code. */
 export const reasonTexts = {
   'never-connected': 'has not connected to this master since it started',
   'connection-lost': 'its connection to the master was lost',
@@ -51,13 +52,13 @@ export type Verdict =
   | { readonly kind: 'returned'; readonly retcode: number }
   | { readonly kind: 'failed'; readonly retcode: number }
   | { readonly kind: 'missing'; readonly reason: Reason }
-  /** Ended by `--deadline`: killed by the minion, which said so, or given up by the master. */
+  /** Ended by `--deadline`: killed by the minion, which reported it, or no longer waited for by the master. */
   | { readonly kind: 'deadline'; readonly reason: Reason }
-  /** Kept by `--durable` until its time was up, or taken back. */
+  /** Kept by `--durable` until it expired or was cancelled. */
   | { readonly kind: 'expired'; readonly reason: Reason };
 export type VerdictKind = Verdict['kind'];
 
-/** How many minions ended in each verdict; its sum is the number targeted. */
+/** The number of minions per verdict; the sum is the number of targeted minions. */
 export type Balance = Readonly<Record<VerdictKind, number>>;
 
 export function balanceOf(verdicts: Iterable<Verdict>): Balance {
@@ -75,13 +76,13 @@ export function balanceOf(verdicts: Iterable<Verdict>): Balance {
   return balance;
 }
 
-/** Nothing more is expected of this minion for the one who waits. */
+/** Whether the waiting command expects nothing more from this minion. */
 export function isFinal(verdict: Verdict): boolean {
   return verdict.kind !== 'waiting' && verdict.kind !== 'running';
 }
 
-/** Field of a return that says the minion ended the job itself, with this word. */
+/** Field of a return that says that the minion ended the job itself, with this value. */
 export const endedField = 'halite_end';
-/** Fields of a published job that only Halite minions know. */
+/** Fields of a published job that only Halite minions support. */
 export const deadlineField = 'halite_deadline';
 export const durableField = 'halite_durable';

@@ -1,4 +1,4 @@
-// Compound expressions: words with `and`, `or`, `not` and parentheses, with Salt's rules of reading.
+// Compound expressions: words with `and`, `or`, `not` and parentheses, parsed by Salt's rules.
 import { shortened } from '../../base/util/budget.ts';
 import { maxWords, tooMuch } from './limits.ts';
 import { expandNodegroups, isOperator } from './nodegroups.ts';
@@ -13,7 +13,7 @@ const termPattern = /^(?:([GPIJ])([^\n])?@|([LNSER])@)(.+)$/su;
 export interface CompoundOptions {
   readonly nodegroups: Nodegroups;
   readonly lenient: boolean;
-  /** Pillar terms compare exactly: minions may not probe pillars with globs. */
+  /** Pillar terms compare exactly: minions must not probe pillars with globs. */
   readonly pillarExact: boolean;
 }
 
@@ -25,7 +25,7 @@ interface Reader {
   at: number;
 }
 
-/** The tree and the words of an expression whose nodegroups are written out on the way. */
+/** The tree and the words of an expression; nodegroups are expanded while parsing. */
 export function parseCompound(source: readonly Word[], text: string, options: CompoundOptions): CompoundTarget {
   const { expression, words } = withGroups(source, text, options);
   if (words.length > maxWords) throw tooMuch(`more than ${maxWords.toLocaleString('en-US')} words`);
@@ -37,7 +37,7 @@ export function parseCompound(source: readonly Word[], text: string, options: Co
   return { type: 'compound', expression: tree, words: reader.out };
 }
 
-/** Groups expand to words; positions then refer to the expanded text, which is what an error shows. */
+/** Groups expand to words; positions then refer to the expanded text, which error messages show. */
 function withGroups(
   source: readonly Word[],
   text: string,
@@ -81,7 +81,7 @@ function readAnd(reader: Reader, depth: number): Expression {
   return joined('and', parts);
 }
 
-/** As wide as it is long and only as deep as its parentheses. */
+/** As wide as the expression is long, and only as deep as its parentheses. */
 const joined = (type: 'and' | 'or', parts: readonly Expression[]): Expression =>
   parts.length === 1 ? (parts[0] as Expression) : { type, parts };
 
@@ -157,12 +157,13 @@ function engineOf(letter: string, options: CompoundOptions): DataKind {
 function plainTerm(letter: string, pattern: string, place: Place): Term {
   if (letter === 'L') return listTerm(pattern, place);
   if (letter === 'S') return ipTerm(pattern, place);
-  // Salt: a broken expression, or a range without its library, fails the whole target and not only the term.
+  // As in Salt: an invalid regular expression, or a range without its library, makes the whole target fail and not only
+  // the term.
   const strict = { ...place, lenient: false };
   return letter === 'R' ? rangeTerm(strict) : pcreTerm(pattern, strict);
 }
 
-/** Words that can only be mistakes: a parenthesis glued to a term, or a letter no engine has. */
+/** Words that can only be mistakes: a parenthesis joined to a term, or a letter without an engine. */
 function checkGlobWord(word: Word, place: Place): void {
   const { text } = word;
   if (text.startsWith('(') || (text.endsWith(')') && !text.includes('('))) {
@@ -186,14 +187,14 @@ function checkGlobWord(word: Word, place: Place): void {
   }
 }
 
-/** Lists in normal form; a delimiter of one's own becomes a colon where that means the same, for old minions. */
+/** Lists in normal form; a custom delimiter becomes a colon where that is equivalent, for old minions. */
 function publishedWord(term: Term, letter: string | undefined, delimiter: string, text: string): string {
   if (term.type === 'list') return `L@${term.ids.join(',')}`;
   const plain = letter && delimiter !== ':' && 'expression' in term ? colonForm(term.expression, delimiter) : undefined;
   return withoutSpace(plain === undefined ? text : `${letter}@${plain}`, term);
 }
 
-/** A word that came from a list may hold spaces, but in the published text a space ends a word. */
+/** A word that came from a list may contain spaces, but in the published text a space ends a word. */
 function withoutSpace(word: string, term: Term): string {
   if (!/\s/.test(word)) return word;
   return word.replace(/\s/g, term.type.endsWith('pcre') ? '\\s' : '?');

@@ -1,4 +1,4 @@
-// Targets that are made to cost, and data that is made to break: refused, or one minion's own trouble.
+// Expensive targets and malicious minion data: refused, or limited to the one minion.
 import { describe, expect, it } from 'vitest';
 import { dictOf, newDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
@@ -26,7 +26,7 @@ describe('sizes', () => {
     expect(resolve(lenient, [honest]).matched).toEqual([]);
   });
 
-  it('says why in a few words, however long the target is', () => {
+  it('gives a short reason for a target of any length', () => {
     for (const [text, kind] of [
       ['a'.repeat(500_000), 'grain'],
       [`${'x'.repeat(9000)} ${'y'.repeat(9000)}`, 'compound'],
@@ -41,7 +41,7 @@ describe('sizes', () => {
     }
   });
 
-  it('takes what a large fleet needs', () => {
+  it('accepts targets for a large number of minions', () => {
     const ids = Array.from({ length: 50_000 }, (_, n) => `web${n}`);
     expect(resolve(parseTarget(ids, 'list'), [{ id: 'web49999' }]).matched).toEqual(['web49999']);
     const words = Array.from({ length: 9000 }, (_, n) => `web${n}`).join(' or ');
@@ -65,7 +65,7 @@ describe('data of one minion', () => {
     }
   });
 
-  it('cannot make a path cost more than its share', () => {
+  it('cannot make a path cost more than its part of the budget', () => {
     const fleet = [{ id: 'evil', grains: newDict([['a', nested(60)]]) }, honest];
     const found = resolve(parseTarget(`${'a:'.repeat(55)}x`, 'grain'), fleet);
     expect(found.unknown).toEqual(['evil']);

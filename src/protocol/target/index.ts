@@ -1,4 +1,4 @@
-// Targets: parsing, matching, resolving and publishing. Pure: data is handed in.
+// Targets: parsing, matching, resolving and publishing. Pure functions: callers pass the data.
 export { targetNetwork } from './ip.ts';
 export { targetBudget } from './limits.ts';
 export { matches } from './match.ts';

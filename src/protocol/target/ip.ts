@@ -1,4 +1,4 @@
-// Networks in targets: written with a mask, and nothing set in the host part.
+// Networks in targets: written with a mask, and without bits in the host part.
 import { formatNetwork, type IpNetwork, parseNetwork } from '../../base/util/ip.ts';
 
 export const targetNetwork = (text: string): IpNetwork | undefined =>

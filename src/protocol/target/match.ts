@@ -1,4 +1,4 @@
-// Matching in three values: match, no match, or not known because the data is not at hand.
+// Matching with three results: match, no match, or unknown because the data is not available.
 import type { Dict } from '../../base/codec/value.ts';
 import { dictGet } from '../../base/codec/value.ts';
 import { boundedRegex } from '../../base/util/bounded-regex.ts';
@@ -10,20 +10,20 @@ import { targetNetwork } from './ip.ts';
 import { targetBudget } from './limits.ts';
 import type { DataKind, Expression, Subject, Target, Term, Verdict } from './types.ts';
 
-/** Throws CostError when the budget does not suffice. */
+/** Throws CostError when the budget is exhausted. */
 type Test = (subject: Subject, budget: Budget) => Verdict;
 
 const tests = new WeakMap<object, Test>();
-/** Steps that reading an address is worth. */
+/** The cost of parsing an address, in steps. */
 const addressCost = 50;
 const verdict = (matched: boolean): Verdict => (matched ? 'match' : 'no-match');
 
-/** Whether the target covers the subject. Throws CostError for what takes too long. */
+/** Whether the target covers the subject. Throws CostError when it takes too long. */
 export function matches(target: Target, subject: Subject): Verdict {
   return testOf(target)(subject, targetBudget(1, true));
 }
 
-/** The test for a target, made once: patterns are compiled, lists become sets. */
+/** The test for a target, built once: patterns are compiled, lists become sets. */
 export function testOf(target: Target): Test {
   const known = tests.get(target);
   if (known) return known;
@@ -32,7 +32,7 @@ export function testOf(target: Target): Test {
   return made;
 }
 
-/** Kleene's logic: an unknown part only matters when the rest does not decide. */
+/** Kleene's logic: an unknown part only matters when the other parts do not decide. */
 function compile(expression: Expression): Test {
   switch (expression.type) {
     case 'not': {
@@ -51,7 +51,7 @@ function compile(expression: Expression): Test {
   }
 }
 
-/** The decisive verdict of any part is that of the whole; without it, one that is unknown leaves the whole unknown. */
+/** A decisive result of any part is that of the whole; otherwise an unknown part makes the whole unknown. */
 function decidedBy(decisive: Verdict, otherwise: Verdict, tests: readonly Test[]): Test {
   return (subject, budget) => {
     let found = otherwise;

@@ -1,4 +1,4 @@
-// Nodegroups written out: groups in groups, lists of ids, and cycles found and named.
+// Expands nodegroups: groups in groups and lists of ids; finds and reports cycles.
 import { pyStr } from '../../base/codec/python/repr.ts';
 import { type Dict, dictGet, dictKeys, type Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
@@ -8,15 +8,15 @@ import { maxWords } from './limits.ts';
 import type { Nodegroups } from './types.ts';
 
 const operators: ReadonlySet<string> = new Set(['and', 'or', 'not', '(', ')']);
-/** `G@`, and with a delimiter of its own `G|@`, which Salt takes for an id here. */
+/** `G@`, and `G|@` with a custom delimiter, which Salt reads as an id here. */
 const prefix = /^(?:[A-Z]@|[GPIJ][^\w\s.-]@)/;
 const expressionSigns = /[([{\\?}\])]/;
 
 export const isOperator = (word: string): boolean => operators.has(word);
 
 /**
- * The words of a group, or of a compound expression with every `N@group` written out.
- * A group of more than one word comes in parentheses, so that `not N@group` means all of it.
+ * The words of a group, or of a compound expression with every `N@group` expanded.
+ * A group of more than one word is put in parentheses, so that `not N@group` refers to all of it.
  */
 export function expandNodegroups(target: string | readonly string[], groups: Nodegroups): string[] {
   if (typeof target === 'string') return expandGroup(target, groups, []);
@@ -28,7 +28,7 @@ function expandWords(words: readonly string[], groups: Nodegroups, path: readonl
   for (const word of words) {
     if (word.length >= 3 && word.startsWith('N@')) out.push(...expandGroup(word.slice(2), groups, path));
     else out.push(word);
-    // Groups that use groups twice can grow without end.
+    // Groups that use groups twice can grow exponentially.
     if (out.length > maxWords)
       throw new HaliteError('target.syntax', `Nodegroups expand to more than ${maxWords} words`);
   }
@@ -40,7 +40,7 @@ function expandGroup(name: string, groups: Nodegroups, path: readonly string[]):
   if (seen >= 0) {
     const cycle = [...path.slice(seen), name].join(' → ');
     throw new HaliteError('target.syntax', `The nodegroup ${name} contains itself: ${cycle}`, {
-      hint: 'Take one of the groups out of the circle.',
+      hint: 'Remove one of the groups from the cycle.',
       details: { cycle: [...path.slice(seen), name] },
     });
   }

@@ -1,4 +1,4 @@
-// From what a user or a peer wrote to a target.
+// Parses the text of a user or a peer to a target.
 import { HaliteError, messageOf } from '../../base/errors/index.ts';
 import { shortened } from '../../base/util/budget.ts';
 import { nearest } from '../../base/util/nearest.ts';
@@ -13,7 +13,7 @@ export function isTargetKind(kind: unknown): kind is TargetKind {
   return (targetKinds as readonly unknown[]).includes(kind);
 }
 
-/** The target; throws 'target.syntax' with a mark under the offending place, unless `lenient`. */
+/** The target; throws 'target.syntax' with a mark under the error, unless `lenient`. */
 export function parseTarget(expression: string | readonly string[], kind: string, options: TargetOptions = {}): Target {
   if (!options.lenient) return parse(expression, kind, options);
   try {
@@ -90,6 +90,6 @@ function checkTexts(expression: unknown): readonly string[] {
   return expression;
 }
 
-/** What was given instead of text, for people; a peer may send anything. */
+/** A description of the value that was given instead of text; a peer may send anything. */
 const shown = (given: unknown): string =>
   given === null || typeof given !== 'object' ? String(given) : Array.isArray(given) ? 'a list' : 'a map';

@@ -1,9 +1,9 @@
-// How a target goes onto the wire, so that minions of 2015.5 to 3008 read the same thing.
+// How a target is written to the wire, so that minions of 2015.5 to 3008 read it in the same way.
 import { colonForm } from './compound.ts';
 import type { Target } from './types.ts';
 
 export interface PublishForm {
-  /** Text for every kind but `list`: old minions silently ignore compound targets that are arrays. */
+  /** Text for every kind except `list`: old minions silently ignore compound targets that are arrays. */
   readonly tgt: string | string[];
   readonly tgt_type: string;
   /** Only when it is not a colon. */
@@ -33,7 +33,9 @@ export function publishForm(target: Target): PublishForm {
   }
 }
 
-/** The compound matcher of 2015.5 never matches a `not` at the start or behind a parenthesis: `* and not` means the same. */
+/**
+ * The compound matcher of 2015.5 never matches a `not` at the start or after a parenthesis: `* and not` means the same.
+ */
 function withoutLeadingNot(words: readonly string[]): string[] {
   const out: string[] = [];
   for (const word of words) {

@@ -1,4 +1,5 @@
-// Random fleets and expressions: our matcher against brute force, and what is published against the rules of 2015.5.
+// Random minions and expressions: our matcher compared with brute force, and published targets compared with the rules
+// of 2015.5.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compound2015, matches2015 } from '../../../test/support/matcher-2015.ts';
@@ -45,7 +46,7 @@ const termTest = (minion: RandomMinion) => (letter: string, pattern: string) =>
 const inGroup = trees.filter((tree) => /[ *]|@/.test(written(tree)));
 
 describe('any expression over any fleet', () => {
-  it('covers exactly those that brute force finds, and knows what it cannot know', () => {
+  it('covers exactly those that brute force finds, and is unknown exactly where data is missing', () => {
     fc.assert(
       fc.property(fleets(), trees, (fleet, tree) => {
         const text = written(tree);
@@ -80,8 +81,8 @@ describe('any expression over any fleet', () => {
   });
 });
 
-describe('what is published', () => {
-  /** Delimiters of one's own with more than two levels have no form that 2015.5 reads. */
+describe('the published target', () => {
+  /** Custom delimiters with more than two levels have no form that 2015.5 reads. */
   const oldCanRead = (tree: Tree): boolean => !/[GPIJ][|%]@\S+[|%]\S+[|%]/.test(written(tree));
 
   it('means the same to a minion of 2015.5, as compound target and as nodegroup', () => {
@@ -111,7 +112,7 @@ describe('what is published', () => {
     );
   });
 
-  it('is text for every kind but list, and never the kinds that minions do not know', () => {
+  it('is text for every kind but list, and never a kind that minions do not support', () => {
     const nodegroups = { ELK: 'L@web1,web2,', ids: ['web1', 'db1'], not: 'not web*' };
     const cases: [string | string[], string, object][] = [
       ['ELK', 'nodegroup', { tgt: 'L@web1,web2', tgt_type: 'compound' }],

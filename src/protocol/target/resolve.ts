@@ -1,4 +1,4 @@
-// Which of a fleet a target covers, and what data is needed to say so.
+// Which minions a target covers, and which data is missing to decide it.
 import { messageOf } from '../../base/errors/index.ts';
 import { type Budget, CostError } from '../../base/util/budget.ts';
 import { forOneMinion, targetBudget } from './limits.ts';
@@ -7,18 +7,18 @@ import type { Subject, Target, Verdict } from './types.ts';
 
 export interface Resolution {
   readonly matched: string[];
-  /** Cannot be decided here: their grains or pillar are not known, or matching them failed. */
+  /** Cannot be decided: their grains or pillar are not known, or matching them failed. */
   readonly unknown: string[];
-  /** Why matching failed, for some of those where it did; absent when it did for none. */
+  /** Why matching failed, for some of the minions for which it did; absent when there are none. */
   readonly failed?: ReadonlyMap<string, string>;
 }
 
 const mostReasons = 100;
 
 /**
- * Runs over the fleet once; the test is compiled before, so lists and globs cost a lookup per id. What the data of one
- * minion does to the test is that minion's affair: it is unknown then, and the others are decided all the same.
- * Throws 'target.cost' when the whole costs more than the budget.
+ * Iterates over the minions once; the test is compiled before, so lists and globs cost a lookup per id. Data of one
+ * minion on which the test fails affects only this minion: it is then unknown, and the others are still decided.
+ * Throws 'target.cost' when the total exceeds the budget.
  */
 export function resolve(target: Target, fleet: Iterable<Subject>, budget: Budget = targetBudget(0, false)): Resolution {
   const test = testOf(target);

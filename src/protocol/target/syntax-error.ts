@@ -1,7 +1,7 @@
-// Errors that show the expression with a mark under the offending place.
+// Errors that show the expression with a mark under the faulty word.
 import { HaliteError } from '../../base/errors/index.ts';
 
-/** A word of an expression and where it stands. */
+/** A word of an expression and its offset. */
 export interface Word {
   readonly text: string;
   readonly at: number;
@@ -12,7 +12,7 @@ export function wordsOf(text: string): Word[] {
   return Array.from(text.matchAll(/\S+/g), (found) => ({ text: found[0], at: found.index }));
 }
 
-/** Words that came as a list, with the places they have when joined by spaces. */
+/** Words that were given as a list, with their offsets when joined by spaces. */
 export function placed(texts: readonly string[]): Word[] {
   let at = 0;
   return texts
@@ -34,7 +34,7 @@ export function syntaxError(
   length: number,
   hint?: string,
 ): HaliteError {
-  // Long expressions are cut so that the mark stays in sight.
+  // Long expressions are truncated so that the mark stays visible.
   const from = Math.max(0, at - context);
   const to = Math.min(expression.length, at + Math.min(length, context) + context);
   const before = (from > 0 ? '…' : '') + expression.slice(from, at);

@@ -1,4 +1,4 @@
-// Targets against verdicts of real Salt's matchers, and the rules of parsing, resolving and publishing.
+// Targets compared with the results of real Salt's matchers, and the rules of parsing, resolving and publishing.
 
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
@@ -45,7 +45,7 @@ const problem = (run: () => unknown): HaliteError => {
 const compound = (text: string | string[], nodegroups = {}): Target => parseTarget(text, 'compound', { nodegroups });
 
 describe('verdicts of real Salt', () => {
-  // `( )` is an empty tuple to Python, so Salt takes it for false; here it is an error.
+  // `( )` is an empty tuple in Python, so Salt reads it as false; here it is an error.
   const quirk = (text: string): boolean => /\( *\)/.test(text);
   it(`agrees on ${recorded.cases.length} targets over ${fleet.length} minions`, () => {
     let checked = 0;
@@ -109,7 +109,7 @@ describe('three values', () => {
     it(`${text} without data: ${expected}`, () => expect(matches(compound(text), blind)).toBe(expected));
   }
 
-  it('never says unknown when the data is there, nor match where the data would refute it', () => {
+  it('is never unknown when the data is available, and never matches where missing data could refute it', () => {
     const term = fc.constantFrom('G@os:Debian', 'I@role:web', 'web*', 'L@db1,db2', 'S@10.0.0.0/8', 'E@.*1', 'P@os:U.*');
     const tree = fc.letrec<{ e: string }>((tie) => ({
       e: fc.oneof(
@@ -194,7 +194,7 @@ describe('nodegroups', () => {
     expect(bits(parseTarget('self', 'nodegroup', { nodegroups: circle, lenient: true }))).not.toContain('1');
   });
 
-  it('does not explode', () => {
+  it('does not expand without bound', () => {
     const doubling: Record<string, string> = { g0: 'a or b' };
     for (let i = 1; i < 40; i++) doubling[`g${i}`] = `N@g${i - 1} or N@g${i - 1}`;
     expect(problem(() => expandNodegroups('g39', doubling)).message).toContain('more than');
@@ -238,7 +238,7 @@ describe('errors', () => {
     });
   }
 
-  it('hints at what was meant', () => {
+  it('suggests the intended form', () => {
     expect(problem(() => compound('a AND b')).hint).toContain('lower case');
     expect(problem(() => compound('S@10.0.0.1/24')).hint).toContain('10.0.0.0/24');
     expect(problem(() => parseTarget('x', 'grian')).hint).toBe('Did you mean grain?');
@@ -248,7 +248,7 @@ describe('errors', () => {
     expect(problem(() => parseTarget(['a'], 'glob')).message).toContain('must be text');
   });
 
-  it('shows only the neighbourhood in long expressions', () => {
+  it('shows only the words around the error in long expressions', () => {
     const long = `${'web* or '.repeat(100)}or db*${' or x'.repeat(100)}`;
     const [, shown = '', mark = ''] = problem(() => compound(long)).message.split('\n');
     expect(shown.length).toBeLessThan(140);
@@ -296,7 +296,7 @@ describe('errors', () => {
 });
 
 describe('publishing and resolving', () => {
-  it('turns own delimiters into colons where that is the same', () => {
+  it('converts custom delimiters to colons where that is equivalent', () => {
     expect(publishForm(compound('G|@os|Debian')).tgt).toBe('G@os:Debian');
     expect(publishForm(compound('G|@a:b|c')).tgt).toBe('G|@a:b|c');
     expect(publishForm(compound('I|@a|b|c')).tgt).toBe('I|@a|b|c');
@@ -313,14 +313,14 @@ describe('publishing and resolving', () => {
     expect(publishForm(compound(['web*', 'or', 'mail'])).tgt).toBe('web* or mail');
   });
 
-  it('compares pillars exactly when told', () => {
+  it('compares pillars exactly when requested', () => {
     const subject = { id: 'a', pillar: newDict([['role', 'web']]) };
     expect(matches(parseTarget('I@role:w*', 'compound_pillar_exact'), subject)).toBe('no-match');
     expect(matches(parseTarget('J@role:web', 'compound_pillar_exact'), subject)).toBe('match');
     expect(matches(compound('I@role:w*'), subject)).toBe('match');
   });
 
-  it('splits a fleet in fleet order, and quickly', () => {
+  it('keeps the order of the minions, and is fast', () => {
     const target = compound('G@os:Debian or web1');
     const some: Subject[] = [
       { id: 'web2' },
@@ -342,7 +342,7 @@ describe('publishing and resolving', () => {
       ).matched,
     ).toHaveLength(10_000);
     expect(resolve(parseTarget('web-\\d\\.', 'pcre'), big).matched).toHaveLength(10);
-    // Of the processor, not of the clock: others may use it too.
+    // CPU time, not wall-clock time: other processes may use the CPU too.
     const { user, system } = process.cpuUsage(start);
     expect((user + system) / 1000).toBeLessThan(1000);
   });

@@ -9,7 +9,7 @@ import { maxListed, maxParts, maxTerm, tooMuch } from './limits.ts';
 import { syntaxError } from './syntax-error.ts';
 import type { DataKind, Term } from './types.ts';
 
-/** Where a term stands in the whole expression, for errors. */
+/** The position of a term in the whole expression, for errors. */
 export interface Place {
   readonly expression: string;
   readonly at: number;
@@ -17,7 +17,7 @@ export interface Place {
   readonly lenient: boolean;
 }
 
-/** Errors are for people; a minion or a top file gets a term that matches nothing, as in Salt. */
+/** Users get an error; for a minion or a top file the term matches nothing, as in Salt. */
 function refuse(message: string, place: Place, hint?: string): Term {
   if (place.lenient) return { type: 'never', reason: message };
   throw syntaxError(message, place.expression, place.at, place.length, hint);
@@ -39,7 +39,7 @@ export function pcreTerm(pattern: string, place: Place): Term {
   return { type: 'pcre', pattern };
 }
 
-/** Ids from a text or a list: spaces, quotes, empty entries and trailing commas mean nothing. */
+/** Ids from a text or a list: spaces, quotes, empty entries and trailing commas are ignored. */
 export function listTerm(ids: string | readonly string[], place: Place): Term {
   const entries = typeof ids === 'string' ? unquote(ids).split(',') : ids;
   const clean = [...new Set(entries.map(unquote).filter((id) => id !== ''))];
@@ -72,7 +72,7 @@ export function dataTerm(type: DataKind, expression: string, delimiter: string, 
     try {
       boundedRegex(pattern.toLowerCase());
     } catch (thrown) {
-      // The value itself may hold the delimiter, so only the last part is checked, and only people are told.
+      // The value itself may contain the delimiter, so only the last part is checked, and only for users.
       if (!place.lenient) throw syntaxError(messageOf(thrown), place.expression, place.at, place.length);
     }
   }
@@ -89,7 +89,7 @@ export function ipTerm(network: string, place: Place): Term {
 
 export function rangeTerm(place: Place): Term {
   return refuse(
-    'Range targets need a range server, which Halite does not ask',
+    'Range targets need a range server, which Halite does not support',
     place,
     'Use a list, a nodegroup or a compound target.',
   );

@@ -1,4 +1,4 @@
-// What a target is after parsing, and what it is matched against.
+// A parsed target, and the data it is matched against.
 import type { Dict, Value } from '../../base/codec/value.ts';
 
 export const targetKinds = [
@@ -26,7 +26,7 @@ export type Term =
   | { readonly type: 'list'; readonly ids: readonly string[] }
   | { readonly type: DataKind; readonly expression: string; readonly delimiter: string }
   | { readonly type: 'ipcidr'; readonly network: string }
-  /** Matches nothing: what real Salt would silently not match either. */
+  /** Matches nothing: an expression that real Salt silently does not match either. */
   | { readonly type: 'never'; readonly reason: string };
 
 /** A compound expression as a tree. */
@@ -44,7 +44,7 @@ export interface CompoundTarget {
 
 export type Target = Term | CompoundTarget;
 
-/** Undefined grains or pillar mean: not known, not: empty. */
+/** Undefined grains or pillar are unknown, not empty. */
 export interface Subject {
   readonly id: string;
   readonly grains?: Dict | undefined;
@@ -59,6 +59,6 @@ export type Nodegroups = Dict | Readonly<Record<string, Value>>;
 export interface TargetOptions {
   readonly delimiter?: string;
   readonly nodegroups?: Nodegroups | undefined;
-  /** For expressions from a master or a top file: what is wrong matches nothing instead of being an error. */
+  /** For expressions from a master or a top file: an invalid part matches nothing instead of being an error. */
   readonly lenient?: boolean;
 }

@@ -43,7 +43,7 @@ async function all(items: AsyncIterable<Value>): Promise<Value[]> {
 }
 
 describe('calls', () => {
-  it('gives one value, a stream, or nothing; text and bytes stay what they are', async () => {
+  it('gives one value, a stream, or nothing; text and bytes keep their type', async () => {
     await serve(async (call) => {
       if (call.verb === 'echo') await call.send(call.args);
       if (call.verb === 'count') for (let i = 0; i < 3; i++) await call.send(i);
@@ -66,7 +66,7 @@ describe('calls', () => {
     expect(await Promise.all(numbers.map((n) => client.one('x', { n })))).toEqual(numbers);
   });
 
-  it('carries large values', async () => {
+  it('transfers large values', async () => {
     await serve((call) => call.end(call.args));
     const client = await dial();
     const bytes = Buffer.alloc(20_000_000, 0xfe);
@@ -74,7 +74,7 @@ describe('calls', () => {
     expect(Buffer.compare(back.bytes, bytes)).toBe(0);
   });
 
-  it('brings errors over with code, message, hint and details', async () => {
+  it('transfers errors with code, message, hint and details', async () => {
     await serve((call) => {
       const { verb } = call;
       if (verb === 'fail') {
@@ -95,7 +95,7 @@ describe('calls', () => {
 });
 
 describe('flow', () => {
-  it('stops the sender while the reader is slow, without stopping other calls', async () => {
+  it('pauses the sender while the reader is slow, without pausing other calls', async () => {
     let sent = 0;
     await serve(async (call) => {
       if (call.verb === 'quick') return call.end('quick');
@@ -143,7 +143,7 @@ describe('flow', () => {
 });
 
 describe('ends', () => {
-  it('aborts the handler when the reader leaves the loop, aborts, or closes', async () => {
+  it('aborts the handler when the reader ends the loop, aborts, or closes', async () => {
     const aborted: string[] = [];
     await serve(async (call) => {
       await call.send(1);
@@ -171,7 +171,7 @@ describe('ends', () => {
     await expect(client.one('later')).rejects.toMatchObject({ code: 'wire.closed' });
   });
 
-  it('fails open calls when the daemon goes', async () => {
+  it('rejects open calls when the daemon ends', async () => {
     const server = await serve((call) => new Promise((resolve) => call.signal.addEventListener('abort', resolve)));
     const client = await dial();
     const waiting = expect(client.one('x')).rejects.toMatchObject({ code: 'wire.closed' });
@@ -199,7 +199,7 @@ describe('ends', () => {
 });
 
 describe('socket files', () => {
-  it('appear with their mode and nothing beside them, and go with the daemon', async () => {
+  it('are created with their mode and without temporary files, and are removed with the daemon', async () => {
     const server = await serve((call) => call.end(1), 0o660);
     expect((await stat(path)).mode & 0o777).toBe(0o660);
     expect(await readdir(folder)).toEqual(['d.sock']);
@@ -207,7 +207,7 @@ describe('socket files', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('replaces what a dead daemon left, and refuses a living one', async () => {
+  it('replaces the file of a dead daemon, and refuses to replace that of a running one', async () => {
     const script = `require('node:net').createServer().listen(${JSON.stringify(path)}, () => process.kill(process.pid, 'SIGKILL'))`;
     spawnSync(process.execPath, ['-e', script]);
     expect(await readdir(folder)).toEqual(['d.sock']);
@@ -231,7 +231,7 @@ describe('socket files', () => {
     expect(await readdir(folder)).toEqual(['d.sock']);
   });
 
-  it('says which daemon to start when nobody answers', async () => {
+  it('names the daemon to start when nothing answers', async () => {
     await expect(connectIpc(path, { what: 'salt-minion' })).rejects.toMatchObject({
       code: 'daemon.unreachable',
       hint: expect.stringContaining('salt-minion'),

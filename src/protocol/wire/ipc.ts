@@ -1,4 +1,4 @@
-// The local socket between commands and daemons: length-prefixed msgpack, many calls at once, streams of answers.
+// The local socket between commands and daemons: length-prefixed msgpack, many concurrent calls, streams of answers.
 export { limitedUser, sharedLimits, trustedUser } from './ipc/admission.ts';
 export { connectIpc, type IpcClient } from './ipc/client.ts';
 export type { IpcHandler } from './ipc/connection.ts';

@@ -1,18 +1,19 @@
-// The presence text: a Halite minion subscribes to it beside the jobs, so the master sees who is connected, per connection.
+// The presence text: a Halite minion subscribes to it in addition to the jobs, so the master knows which minions are
+// connected, per connection.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 const prefix = 'halite1/';
 
 export interface PresenceClaim {
   readonly id: string;
-  /** Random per minion process: two live values for one id are two machines (or two processes) using it. */
+  /** Random per minion process: two live values for one id mean two machines (or two processes) that use it. */
   readonly boot: string;
 }
 
-/** What a minion says about its process in the boot text, so that two users of one id can be told apart. */
+/** What a minion reports about its process in the boot text, so that two users of one id can be distinguished. */
 export interface BootDetails {
   readonly pid: number;
-  /** The address it dials from; empty when it did not say. */
+  /** The address from which it connects; empty when unknown. */
   readonly address: string;
 }
 
@@ -34,7 +35,7 @@ export function presenceTopic(claim: PresenceClaim, sessionKey: string): string 
   return `${prefix}${encodeURIComponent(claim.id)}/${claim.boot}/${mac(claim, sessionKey)}`;
 }
 
-/** Reads a presence text; undefined when it is something else. The proof is checked by `verifyPresence`. */
+/** Parses a presence text; undefined when it is another text. `verifyPresence` checks the proof. */
 export function readPresenceTopic(topic: string): (PresenceClaim & { proof: string }) | undefined {
   if (!topic.startsWith(prefix) || topic.length > 1024) return undefined;
   const parts = topic.slice(prefix.length).split('/');

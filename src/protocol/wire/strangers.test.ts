@@ -1,4 +1,4 @@
-// Strangers on the ports of TCP and WebSocket: the same bounds as on ZeroMQ's, from the same place.
+// Unauthenticated peers on the ports of TCP and WebSocket: the same limits as on those of ZeroMQ, from the same code.
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { pack, unpack } from '../../base/codec/msgpack/index.ts';
@@ -45,7 +45,7 @@ describe.each(dialects)('strangers over $transport.name', ({ transport, hello, r
   const bench = makeBench(transport);
   afterEach(() => vi.useRealTimers());
 
-  /** A connection that has said its hello, and was heard. */
+  /** A connection that has sent its first bytes, which were received. */
   const stranger = async (port: number): Promise<Socket> => {
     const socket = connect(port, loopback);
     bench.own({ close: () => socket.destroy() });
@@ -70,7 +70,7 @@ describe.each(dialects)('strangers over $transport.name', ({ transport, hello, r
     };
   };
 
-  it('hold unfinished large requests in bounded memory, while small ones are answered', async () => {
+  it('hold incomplete large requests in bounded memory, while small ones are answered', async () => {
     const server = await bench.requests(echo, 0, 64 * MB);
     const part = Buffer.alloc(MB, 7);
     const sockets = await Promise.all(times(20, () => stranger(server.port)));
@@ -93,7 +93,7 @@ describe.each(dialects)('strangers over $transport.name', ({ transport, hello, r
     expect(replies.map((reply) => unpack(reply))).toEqual(times(3, () => payload.length));
   });
 
-  it('that take no replies are left unread, and cut', async () => {
+  it('that do not read replies are no longer read from, and are closed', async () => {
     const pass = clock();
     let taken = 0;
     const answer = pack(Buffer.alloc(MB, 1));
@@ -112,7 +112,7 @@ describe.each(dialects)('strangers over $transport.name', ({ transport, hello, r
     expect(bench.problems).toMatchObject([{ kind: 'slow' }]);
   });
 
-  it('that stand still or trickle in a message are cut', async () => {
+  it('that stop or slow down within a message are closed', async () => {
     const pass = clock();
     const server = await bench.requests(echo);
     const bytes = request(pack('x'.repeat(100)));
@@ -122,17 +122,17 @@ describe.each(dialects)('strangers over $transport.name', ({ transport, hello, r
     const client = bench.own(bench.transport.dial({ host: loopback, port: server.port }));
     for (let i = 0; i < 12; i++) {
       slow.write(bytes.subarray(50 + i, 51 + i));
-      // When a request has gone there and back, the byte has arrived, too.
+      // When a request and its reply have been transferred, the byte has arrived too.
       for (let k = 0; k < 3; k++) await client.request(pack(k), { timeoutMs: 20_000 });
       await pass(1);
     }
-    await eventually(() => stalled.destroyed, 'the one that stands still to go');
+    await eventually(() => stalled.destroyed, 'the stopped one to be closed');
     expect([slow.destroyed, bench.problems]).toMatchObject([false, [{ detail: 'stalled in a message' }]]);
     await pass(6);
-    await eventually(() => slow.destroyed, 'the slow one to go');
+    await eventually(() => slow.destroyed, 'the slow one to be closed');
   });
 
-  it('that subscribe and never read are cut, and nobody misses anything', async () => {
+  it('that subscribe and never read are closed, and the others miss nothing', async () => {
     const pass = clock();
     const publisher = await bench.publisher();
     const one = await bench.subscriber(publisher.port, 'one');
@@ -146,11 +146,11 @@ describe.each(dialects)('strangers over $transport.name', ({ transport, hello, r
     }
     expect(one.received).toEqual(Array.from({ length: 100 }, (_, n) => n));
     await pass(20);
-    const cuts = () => bench.problems.filter(({ detail }) => detail.includes('does not take')).length;
+    const cuts = () => bench.problems.filter(({ detail }) => detail.includes('does not read')).length;
     await eventually(() => cuts() === 3, 'the cuts');
   });
 
-  it('that say nothing at all are cut', async () => {
+  it('that send nothing at all are closed', async () => {
     const pass = clock();
     const server = await bench.requests(echo);
     const socket = connect(server.port, loopback);

@@ -41,7 +41,7 @@ describe('TLS options', () => {
     await listening.close();
   };
 
-  it('verifies the server unless told not to', async () => {
+  it('verifies the server unless disabled', async () => {
     await refuses(serverSide, true, /certificate/);
     const bench = overTls(serverSide, { cert_reqs: 'CERT_NONE' });
     const listening = await bench.listenRequests({ interface: loopback, port: 0 }, echo);
@@ -51,7 +51,7 @@ describe('TLS options', () => {
     await listening.close();
   });
 
-  it('demands client certificates with CERT_REQUIRED', async () => {
+  it('requires client certificates with CERT_REQUIRED', async () => {
     const strict = { ...serverSide, ca_certs: fixture('ca.pem'), cert_reqs: 'CERT_REQUIRED' };
     const listening = await overTls(strict, {}).listenRequests({ interface: loopback, port: 0 }, echo);
     const own = { ...clientSide, certfile: fixture('minion.pem'), keyfile: fixture('minion.key') };
@@ -64,7 +64,7 @@ describe('TLS options', () => {
     await listening.close();
   });
 
-  it('names what is wrong in the map', async () => {
+  it('names the invalid option of the map', async () => {
     const listen = (tls: TlsOptions | true) => tcpTransport.listenRequests({ interface: loopback, port: 0, tls }, echo);
     await expect(listen(true)).rejects.toThrow(/certfile/);
     await expect(listen({ ...serverSide, cert_reqs: 'MAYBE' })).rejects.toThrow(/cert_reqs .* CERT_NONE/);
@@ -117,7 +117,7 @@ describe('tcp details', () => {
     for (const each of [one, two, nobody]) await eventually(() => each.received.includes('for all'), 'the last');
     expect(one.received).toEqual(['for one', 'for both', 'for all']);
     expect(two.received).toEqual(['for both', 'for all']);
-    // Whoever proved no id gets only what is for everybody.
+    // Connections without an authenticated id receive only what is for all.
     expect(nobody.received).toEqual(['for all']);
     const upper = await bench.publisher({ identify, syndics: true });
     const low = await bench.subscriber(upper.port, 'low');
@@ -157,7 +157,7 @@ describe('tcp details', () => {
     expect(one.received.map((item) => (item as { load: string }).load)).toEqual(['x', 'y', 'z']);
   });
 
-  it('cuts off frames that are too large, and says so', async () => {
+  it('closes the connection on too large frames, and reports it', async () => {
     const server = await bench.requests(echo, 0, 10_000);
     const socket = await rawConnection(server.port);
     socket.write(Buffer.from([0x82, 0xdb, 0x06, 0x40, 0, 0]));
@@ -165,7 +165,7 @@ describe('tcp details', () => {
     expect(bench.problems).toMatchObject([{ kind: 'too-large' }]);
   });
 
-  it('cuts off a subscriber that does not read, and goes on with the others', async () => {
+  it('disconnects a subscriber that does not read, and continues with the others', async () => {
     const publisher = await bench.publisher();
     const stuck = await rawConnection(publisher.port);
     stuck.pause();
@@ -179,11 +179,11 @@ describe('tcp details', () => {
         sent += 1;
       }
       return bench.problems.some((problem) => problem.kind === 'slow');
-    }, 'the slow one cut off');
+    }, 'the slow one to be closed');
     await eventually(() => one.received.length === sent, 'all publishes at the healthy one');
   });
 
-  it('takes a hostile identification for nobody', async () => {
+  it('treats a hostile identification as unauthenticated', async () => {
     const events: SubscriberEvent[] = [];
     const publisher = await bench.publisher({
       identify: async () => {

@@ -1,12 +1,12 @@
-// What the daemons need from a transport, whichever it is: requests with exactly one reply, and publishes to many.
+// The interface of a transport: requests with exactly one reply, and publishes to many.
 
-/** One request as it arrived; `reply` must be called exactly once, by whoever handles it. */
+/** One request as it arrived; the handler must call `reply` exactly once. */
 export interface IncomingRequest {
   readonly payload: Uint8Array;
-  /** Where it came from, as far as the transport knows (`tcp://10.0.0.1:5123`), for logs and presence. */
+  /** The address of the sender, as far as the transport knows it (`tcp://10.0.0.1:5123`), for logs and presence. */
   readonly peer: string;
   reply(payload: Uint8Array): void;
-  /** Says that its sender has proven who it is: from now on its connection may hold more than strangers may. */
+  /** Marks its sender as authenticated: from now on its connection has higher limits. */
   trust(): void;
 }
 
@@ -18,17 +18,19 @@ export interface RequestServer {
   close(): Promise<void>;
 }
 
-/** What a publisher learns about a subscriber. `topic` is the presence text of a Halite minion (see presence-topic.ts). */
+/**
+ * What a publisher reports about a subscriber. `topic` is the presence text of a Halite minion (see presence-topic.ts).
+ */
 export interface SubscriberEvent {
   readonly kind: 'joined' | 'left';
-  /** Empty when the subscriber is a real Salt minion that identified itself over TCP: then `id` tells who it is. */
+  /** Empty when the subscriber is a real Salt minion that identified itself over TCP: `id` is then set. */
   readonly topic: string;
   /** TCP only: the id that the identification frame proved. */
   readonly id?: string;
   readonly peer: string;
 }
 
-/** Something a peer did that had to be ignored or cut off; for counters and a rate-limited log line. */
+/** An error of a peer that was ignored or for which it was disconnected; for counters and a rate-limited log line. */
 export interface WireProblem {
   readonly kind: 'malformed' | 'too-large' | 'slow' | 'idle' | 'handler' | 'overload';
   readonly peer: string;
@@ -39,8 +41,9 @@ export interface WireProblem {
 export interface PublishServer {
   readonly port: number;
   /**
-   * Sends one packed envelope to everybody, or (`ids`) only to those ids where the transport can tell them apart.
-   * Never waits: messages leave in call order, a few at a time. Throws when far too many already wait.
+   * Sends one packed envelope to all subscribers, or (`ids`) only to those ids where the transport can distinguish
+   * them.
+   * Never waits: messages are sent in call order, a few at a time. Throws when far too many already wait.
    */
   publish(payload: Uint8Array, ids?: readonly string[]): void;
   close(): Promise<void>;
@@ -72,8 +75,8 @@ export interface ListenOptions {
   readonly backlog?: number;
   readonly tls?: TlsOptions | true;
   /**
-   * Largest request accepted (default 100 MiB). TCP closes the connection of a bigger one; ZeroMQ passes over it and answers,
-   * and closes the connection past twice the size.
+   * Largest accepted request (default 100 MiB). TCP closes the connection of a larger one; ZeroMQ skips it and answers,
+   * and closes the connection above twice the size.
    */
   readonly maxMessageBytes?: number;
   readonly keepAlive?: KeepAlive | false;
@@ -84,27 +87,29 @@ export interface PublishListenOptions extends ListenOptions {
   readonly hwm: number;
   /** ZeroMQ only: two-frame publishes with a topic per id (`zmq_filtering`). */
   readonly filtering?: boolean;
-  /** `order_masters`: per-id publishes also go to lower masters (filtered ZeroMQ) or to everybody (TCP). */
+  /** `order_masters`: per-id publishes also go to syndics (filtered ZeroMQ) or to all subscribers (TCP). */
   readonly syndics?: boolean;
-  /** ZeroMQ heartbeats (default on). Only peers that can answer them are asked. */
+  /** ZeroMQ heartbeats (default on). Only sent to peers that can answer them. */
   readonly heartbeat?: boolean;
-  /** TCP only: checks the identification frame's body and gives the id it proves, or undefined. */
+  /** TCP only: checks the body of the identification frame and returns the id that it proves, or undefined. */
   readonly identify?: (body: unknown) => Promise<string | undefined>;
-  /** Checks the proof in a presence text; without it every well-formed text counts. */
+  /** Checks the proof in a presence text; without this function every well-formed text is accepted. */
   readonly provesPresence?: (topic: string) => boolean;
   readonly onSubscriber?: (event: SubscriberEvent) => void;
 }
 
-/** A minion's (or client's) way to one master's request port. Safe for concurrent calls. */
+/** The request connection of a minion (or client) to one master. Safe for concurrent calls. */
 export interface RequestClient {
-  /** Rejects with HaliteError wire.timeout / wire.closed. Dials (and resolves DNS) again when the connection is gone. */
+  /**
+   * Rejects with HaliteError wire.timeout / wire.closed. Dials (and resolves DNS) again when the connection is lost.
+   */
   request(payload: Uint8Array, options: { timeoutMs: number; signal?: AbortSignal }): Promise<Uint8Array>;
   close(): void;
 }
 
 /** A minion's subscription to one master's publish port. */
 export interface Subscription {
-  /** Replaces the presence text, after a new session key; without reconnecting where the transport can. */
+  /** Replaces the presence text, after a new session key; without reconnecting where the transport supports that. */
   setPresence(topic: string): void;
   close(): void;
 }
@@ -116,7 +121,7 @@ export interface SubscribeOptions {
   readonly ipv6?: boolean;
   /** Same as the master's `zmq_filtering`: false receives everything, true only what is for this id. */
   readonly filtering?: boolean;
-  /** A lower master: takes the `syndic` topic instead of one for its id. */
+  /** A syndic: subscribes to the `syndic` topic instead of one for its id. */
   readonly syndic?: boolean;
   readonly tls?: TlsOptions | true;
   readonly sourceAddress?: string;
@@ -124,9 +129,9 @@ export interface SubscribeOptions {
   /** ZeroMQ heartbeats (default on). Masters with libzmq older than 4.2 cannot answer them: switch off for those. */
   readonly heartbeat?: boolean;
   readonly onProblem?: (problem: WireProblem) => void;
-  /** Extra subscription text that tells a Halite master who is connected; real Salt masters ignore it. */
+  /** Additional subscription text that tells a Halite master which minion is connected; real Salt masters ignore it. */
   readonly presenceTopic?: string;
-  /** TCP: makes the identification frame body, called at every (re)connect. */
+  /** TCP: builds the body of the identification frame, called at every (re)connect. */
   readonly identification?: () => Promise<unknown>;
   readonly reconnectMinMs: number;
   readonly reconnectMaxMs: number;

@@ -5,7 +5,7 @@ import { getTransport } from './transports.ts';
 describe('getTransport', () => {
   it.each(['zeromq', 'tcp', 'ws'])('finds %s', async (name) => expect((await getTransport(name)).name).toBe(name));
 
-  it.each(['udp', '', 'toString', '__proto__'])('refuses %j and says what there is', async (name) => {
+  it.each(['udp', '', 'toString', '__proto__'])('refuses %j and lists the transports', async (name) => {
     await expect(getTransport(name)).rejects.toMatchObject({
       code: 'config.value',
       hint: expect.stringContaining('zeromq, tcp, ws'),

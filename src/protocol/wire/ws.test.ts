@@ -1,4 +1,4 @@
-// The WebSocket transport: the shared suite, the frame rules, and Node's own client as a second opinion.
+// The WebSocket transport: the shared suite, the frame rules, and Node's own client as an independent check.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import fc from 'fast-check';
@@ -13,7 +13,7 @@ import { wsTransport } from './ws.ts';
 describeTransport('ws', async () => wsTransport);
 
 describe('frames', () => {
-  it('gives the same messages however the stream is cut', () => {
+  it('gives the same messages however the stream is split', () => {
     const messages = fc.array(fc.uint8Array({ maxLength: 70_000, size: 'max' }), { minLength: 1, maxLength: 3 });
     fc.assert(
       fc.property(messages, fc.boolean(), fc.integer({ min: 1, max: 50_000 }), (bodies, masked, cut) => {
@@ -76,7 +76,7 @@ describe('ws details', () => {
   };
   const upgrade = 'GET /any HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n';
 
-  it('tells others what it is, and refuses wrong handshakes', async () => {
+  it('answers plain HTTP with an explanation, and refuses wrong handshakes', async () => {
     const server = await bench.requests(echo);
     expect(await speak(server.port, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n')).toMatch(/^HTTP\/1\.1 426 /);
     expect(await speak(server.port, `${upgrade}\r\n`)).toMatch(/^HTTP\/1\.1 400 /);
@@ -128,7 +128,7 @@ describe('ws details', () => {
     expect(seen.at(-1)?.opcode).toBe(opcodes.close);
   });
 
-  it('cuts off messages that are too large', async () => {
+  it('closes the connection on too large messages', async () => {
     const server = await bench.requests(echo, 0, 10_000);
     const client = bench.own(bench.transport.dial({ host: loopback, port: server.port }));
     await expect(client.request(pack(Buffer.alloc(50_000)), { timeoutMs: 5000 })).rejects.toMatchObject({

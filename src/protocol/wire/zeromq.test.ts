@@ -43,7 +43,7 @@ describe('zeromq details', () => {
     expect(bench.problems).toMatchObject([{ kind: 'too-large' }]);
   });
 
-  it('closes the connection of one that announces far more than allowed, and serves others', async () => {
+  it('closes a connection that announces far more than allowed, and serves the others', async () => {
     const server = await bench.requests(echo, 0, 10_000);
     const client = bench.own(bench.transport.dial({ host: loopback, port: server.port }));
     await expect(client.request(pack(Buffer.alloc(50_000)), { timeoutMs: 5000 })).rejects.toMatchObject({
@@ -52,7 +52,7 @@ describe('zeromq details', () => {
     expect(unpack(await client.request(pack(1), { timeoutMs: 5000 }))).toBe(1);
   });
 
-  it('hands a route over to a client that comes back under its identity', async () => {
+  it('moves a route to a client that reconnects with the same identity', async () => {
     const server = await bench.requests(echo);
     for (let i = 0; i < 3; i++) {
       const req = bench.own(new Request({ linger: 0, routingId: 'salt-req/minion/one/0' }));

@@ -1,4 +1,4 @@
-// The ZeroMQ transport; the only folder that imports the library, and only when this transport is asked for.
+// The ZeroMQ transport; only this folder imports the library, and only when this transport is used.
 import type { Transport } from './transport.ts';
 import { listenPublish } from './zeromq/publisher.ts';
 import { dial } from './zeromq/request-client.ts';

@@ -1,4 +1,4 @@
-// The reading end of a spool: gives records in order from the first that was not delivered, and removes what was.
+// The reading end of a spool: returns records in order from the first undelivered one, and removes delivered ones.
 import { closeSync, fstatSync, mkdirSync, openSync, readSync, rmSync } from 'node:fs';
 import { decodeRecord, headerBytes, listSegments, readPosition, type Segment, writePosition } from './segments.ts';
 
@@ -10,14 +10,14 @@ export interface SpoolEntry {
 export interface ReadLimits {
   readonly records: number;
   readonly bytes: number;
-  /** The number after the last record that is whole on disk. */
+  /** The number after the last record that is completely on disk. */
   readonly upTo: number;
 }
 
 interface Place {
   readonly segment: Segment;
   readonly handle: number;
-  /** Where the record `seq` begins. */
+  /** The offset of the record `seq`. */
   offset: number;
   seq: number;
 }
@@ -28,7 +28,7 @@ export class SpoolReader {
   readonly #folder: string;
   #position: number;
   #place: Place | undefined;
-  /** Records that could not be read back, because the disk changed them. */
+  /** Number of records that could not be read because they are damaged. */
   damaged = 0;
 
   constructor(folder: string) {
@@ -37,12 +37,12 @@ export class SpoolReader {
     this.#position = readPosition(folder);
   }
 
-  /** The number of the first record that was not delivered. */
+  /** The number of the first undelivered record. */
   get position(): number {
     return this.#position;
   }
 
-  /** The next records, without taking them: the same come again until `delivered` is called. */
+  /** The next records, without removing them: the same are returned until `delivered` is called. */
   peek(limits: ReadLimits): SpoolEntry[] {
     const entries: SpoolEntry[] = [];
     let bytes = 0;
@@ -58,7 +58,7 @@ export class SpoolReader {
         seq++;
       }
       if (found.more) continue;
-      // One segment at a time: the next call goes on with the following one.
+      // One segment at a time: the next call continues with the following one.
       if (entries.length > 0) return entries;
       place = this.#skip(place, seq, limits.upTo);
       [at, seq] = [place?.offset ?? 0, place?.seq ?? 0];
@@ -66,24 +66,26 @@ export class SpoolReader {
     return entries;
   }
 
-  /** Everything before this number is done; segments that are done are removed. True when some were. */
+  /** Everything before this number is delivered; fully delivered segments are removed. True when some were. */
   delivered(next: number): boolean {
     this.#position = Math.max(this.#position, next);
     const segments = listSegments(this.#folder);
-    // The last one is still written to.
+    // The last segment is still being written.
     const done = segments.filter((_segment, at) => (segments[at + 1]?.first ?? Number.POSITIVE_INFINITY) <= next);
-    // First the space: what is delivered must not keep a full disk full.
+    // Frees space first: delivered records must not keep a full disk full.
     for (const { file } of done) rmSync(file, { force: true });
     this.#note();
     return done.length > 0;
   }
 
-  /** Not noted is not lost: after a crash what was delivered since the last note is delivered again. */
+  /**
+   * A failure here loses nothing: after a crash, records delivered since the last saved position are delivered again.
+   */
   #note(): void {
     try {
       writePosition(this.#folder, this.#position);
     } catch {
-      // The disk is full or gone; the next delivery tries again.
+      // The disk is full or missing; the next delivery tries again.
     }
   }
 
@@ -92,7 +94,7 @@ export class SpoolReader {
     this.#place = undefined;
   }
 
-  /** Opens the segment that holds a record and finds where it begins. */
+  /** Opens the segment that contains a record and finds its offset. */
   #seek(seq: number, upTo: number): Place | undefined {
     if (seq >= upTo) return undefined;
     const segments = listSegments(this.#folder);
@@ -117,7 +119,7 @@ export class SpoolReader {
     return place;
   }
 
-  /** A segment ends before its records do: the rest of it is lost, the next one begins with a known number. */
+  /** A segment ends before its last record: the rest is lost, the next segment begins with a known number. */
   #skip(place: Place, seq: number, upTo: number): Place | undefined {
     const following = listSegments(this.#folder).find(({ first }) => first > place.segment.first);
     const resume = following?.first ?? upTo;
@@ -130,7 +132,7 @@ export class SpoolReader {
   }
 }
 
-/** Whole records from an offset on, about a megabyte of them; `more` is false at the end of the file or at damage. */
+/** Whole records from an offset on, about a megabyte; `more` is false at the end of the file or at damage. */
 function read(handle: number, offset: number): { bodies: Uint8Array[]; more: boolean } {
   const left = fstatSync(handle).size - offset;
   for (let size = Math.min(chunkBytes, left); size > 0; size = Math.min(size * 4, left)) {

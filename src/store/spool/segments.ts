@@ -1,12 +1,12 @@
-// The form of a spool on disk: numbered segment files of checksummed records, and how far they were delivered.
+// The format of a spool on disk: numbered segment files of checksummed records, and the delivery position.
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { replaceFileNow } from '../../base/util/replace-file.ts';
 
-/** Before each body: its length and the CRC-32 of it, both 32 bits, little end first. */
+/** Header of each body: its length and its CRC-32, both 32 bits, little-endian. */
 export const headerBytes = 8;
-/** Longer bodies are damage: no record is larger than the largest message. */
+/** A longer body means damage: no record is larger than the largest message. */
 const longestBody = 256 * 1024 * 1024;
 
 export interface Segment {
@@ -43,7 +43,7 @@ export function encodeRecord(body: Uint8Array): Buffer {
   return record;
 }
 
-/** The body at an offset; 'short' when the bytes end before it does, 'damaged' when it is not what was written. */
+/** The body at an offset; 'short' when the bytes end before it does, 'damaged' when the checksum does not match. */
 export function decodeRecord(bytes: Uint8Array, at: number): Uint8Array | 'short' | 'damaged' {
   if (bytes.byteLength - at < headerBytes) return 'short';
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -56,14 +56,14 @@ export function decodeRecord(bytes: Uint8Array, at: number): Uint8Array | 'short
 
 export interface SegmentScan {
   readonly records: number;
-  /** Where the last whole record ends. */
+  /** The end of the last whole record. */
   readonly end: number;
-  /** What follows: cut off by a crash, or damaged by the disk. */
+  /** What follows it: truncated by a crash, or damaged. */
   readonly rest: Uint8Array;
   readonly damaged: boolean;
 }
 
-/** How many whole records a segment holds, and what else is in it. */
+/** The number of whole records in a segment, and what else it contains. */
 export function scanSegment(file: string): SegmentScan {
   const bytes = readFileSync(file);
   let [records, end] = [0, 0];
@@ -77,7 +77,7 @@ export function scanSegment(file: string): SegmentScan {
 
 const positionFile = (folder: string): string => join(folder, 'delivered');
 
-/** The number of the first record that was not delivered yet. */
+/** The number of the first undelivered record. */
 export function readPosition(folder: string): number {
   try {
     const text = readFileSync(positionFile(folder), 'utf8').trim();
@@ -92,7 +92,7 @@ export function writePosition(folder: string, next: number): void {
   try {
     replaceFileNow(file, `${next}\n`);
   } catch {
-    // A full disk takes no new file, but has room for what is there already. The number only grows.
+    // On a full disk no new file can be created, but an existing one can be overwritten. The number only grows.
     writeFileSync(file, `${next}\n`, { flag: 'r+' });
   }
 }

@@ -18,7 +18,7 @@ const open = (options: Partial<SpoolOptions> = {}): Promise<SpoolWriter> =>
   SpoolWriter.open(folder, { maxBytes: 1e9, ...options });
 const all = { records: 1e6, bytes: 1e9 };
 
-/** Delivers everything, some at a time. */
+/** Delivers everything in several steps. */
 function drain(reader: SpoolReader, upTo: number, records = 7): string[] {
   const found: string[] = [];
   for (;;) {
@@ -30,7 +30,7 @@ function drain(reader: SpoolReader, upTo: number, records = 7): string[] {
 }
 
 describe('spool', () => {
-  it('gives back everything in order, over segments and restarts', async () => {
+  it('returns everything in order, over segments and restarts', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.array(fc.string({ minLength: 1, maxLength: 200 }), { maxLength: 30 }), { maxLength: 4 }),
@@ -55,10 +55,10 @@ describe('spool', () => {
     );
   });
 
-  it('gives space back and goes on when its own place cannot be noted', async () => {
+  it('frees space and continues when its position cannot be saved', async () => {
     const writer = await open({ segmentBytes: 100 });
     for (let n = 0; n < 10; n++) await writer.append(body(`record ${n} ${'x'.repeat(80)}`));
-    // As on a full disk: no new file can be made.
+    // As on a full disk: no new file can be created.
     mkdirSync(join(folder, 'delivered.new'));
     const reader = new SpoolReader(folder);
     expect(drain(reader, writer.next, 2)).toHaveLength(10);
@@ -67,7 +67,7 @@ describe('spool', () => {
     await writer.append(body('one more'));
     expect(drain(reader, writer.next)).toEqual(['one more']);
     expect(new SpoolReader(folder).position).toBe(11);
-    // A note that is there is written over.
+    // An existing position file is overwritten.
     mkdirSync(join(folder, 'delivered.new'));
     await writer.append(body('and one'));
     expect(drain(reader, writer.next)).toEqual(['and one']);
@@ -76,7 +76,7 @@ describe('spool', () => {
     await writer.close();
   });
 
-  it('puts aside what follows damage, and says so', async () => {
+  it('moves the data after damage to another file, and reports it', async () => {
     const writer = await open();
     for (const text of ['first', 'second', 'third']) await writer.append(body(text));
     await writer.close();
@@ -105,7 +105,7 @@ describe('spool', () => {
     await writer.close();
   });
 
-  it('removes segments that are delivered, and goes on with their numbers', async () => {
+  it('removes segments that are delivered, and continues with their numbers', async () => {
     const writer = await open({ segmentBytes: 100 });
     for (let at = 0; at < 20; at++) await writer.append(body(`record ${at} `.repeat(5)));
     const before = writer.bytes;
@@ -119,7 +119,7 @@ describe('spool', () => {
     await again.close();
   });
 
-  it('drops a last record that was cut off', async () => {
+  it('drops a last record that was truncated', async () => {
     const writer = await open();
     await writer.append(body('whole'));
     await writer.close();
@@ -131,7 +131,7 @@ describe('spool', () => {
     await again.close();
   });
 
-  it('passes damage by, counts it, and goes on with the next segment', async () => {
+  it('skips damage, counts it, and continues with the next segment', async () => {
     const writer = await open({ segmentBytes: 60 });
     for (let at = 0; at < 6; at++) await writer.append(body(`record number ${at}, thirty bytes`));
     const bytes = readFileSync(segmentFile(folder, 0));
@@ -145,14 +145,14 @@ describe('spool', () => {
     await writer.close();
   });
 
-  it('takes a record that comes the moment the one before is safe', async () => {
+  it('accepts a record at the moment the previous one is durable', async () => {
     const writer = await open();
     for (let at = 0; at < 200; at++) await writer.append(body(`r${at}`));
     expect(writer.next).toBe(200);
     await writer.close();
   });
 
-  it('refuses what goes above its limit', async () => {
+  it('refuses records above its limit', async () => {
     const writer = await open({ maxBytes: 100 });
     await writer.append(body('x'.repeat(80)));
     await expect(writer.append(body('y'.repeat(80)))).rejects.toThrow(/limit/);

@@ -1,18 +1,18 @@
-// The writing end of a spool: appends in order, many records with one fsync, and waits out a full disk.
+// The writing end of a spool: appends in order, many records with one fsync, and waits while the disk is full.
 import { closeSync, fsyncSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { HaliteError, messageOf } from '../../base/errors/index.ts';
 import { encodeRecord, listSegments, readPosition, scanSegment, segmentFile, spoolBytes } from './segments.ts';
 
 export interface SpoolOptions {
-  /** No more than this on disk; what comes then is refused. */
+  /** Maximum size on disk; further records are refused. */
   readonly maxBytes: number;
   readonly segmentBytes?: number;
-  /** Called after each batch with the number after the last record that is safe. */
+  /** Called after each batch with the number after the last durable record. */
   readonly appended?: (next: number) => void;
-  /** Something in the middle was damaged: what followed it is in this file now. */
+  /** Called when damage was found in the middle: the data after it is now in this file. */
   readonly damaged?: (file: string) => void;
-  /** A text while nothing can be written, undefined when it works again. */
+  /** A text while nothing can be written, undefined when writing works again. */
   readonly trouble?: (text: string | undefined) => void;
 }
 
@@ -24,7 +24,7 @@ interface Waiting {
 
 const defaultSegmentBytes = 8 * 1024 * 1024;
 const batchBytes = 4 * 1024 * 1024;
-/** What may wait in memory while the disk takes nothing. */
+/** Maximum size in memory while the disk accepts nothing. */
 const mostWaitingBytes = 64 * 1024 * 1024;
 const retryMs = 500;
 
@@ -51,7 +51,10 @@ export class SpoolWriter {
     this.#bytes = spoolBytes(folder);
   }
 
-  /** Opens or creates. A last record that a crash cut off was never acknowledged and is removed; damage is put aside. */
+  /**
+   * Opens or creates. A last record that a crash truncated was never acknowledged and is removed; damaged data is moved
+   * to another file.
+   */
   static async open(folder: string, options: SpoolOptions): Promise<SpoolWriter> {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const last = listSegments(folder).at(-1);
@@ -70,7 +73,7 @@ export class SpoolWriter {
     return new SpoolWriter(folder, options, handle, delivered, 0);
   }
 
-  /** The number the next record gets. */
+  /** The number of the next record. */
   get next(): number {
     return this.#next;
   }
@@ -81,12 +84,12 @@ export class SpoolWriter {
     return this.#trouble;
   }
 
-  /** Segments up to here are delivered and gone. */
+  /** Segments up to here are delivered and removed. */
   delivered(): void {
     this.#bytes = spoolBytes(this.folder);
   }
 
-  /** Safe on disk when it resolves, with its number. */
+  /** Resolves with its number when it is durable. */
   append(body: Uint8Array): Promise<number> {
     const size = body.byteLength;
     if (this.#closing) return Promise.reject(new HaliteError('store.unavailable', 'the spool is closed'));
@@ -113,12 +116,12 @@ export class SpoolWriter {
   #start(): void {
     this.#busy ??= this.#flush().finally(() => {
       this.#busy = undefined;
-      // Something may have come between the last look at the queue and this moment.
+      // A record may have been added between the last check of the queue and now.
       if (this.#queue.length > 0) this.#start();
     });
   }
 
-  /** Writes what waits, unless the disk takes nothing: then that is refused. */
+  /** Writes what is queued, unless the disk accepts nothing: then it is refused. */
   async close(): Promise<void> {
     this.#closing = true;
     this.#retry?.now();
@@ -127,7 +130,7 @@ export class SpoolWriter {
   }
 
   async #flush(): Promise<void> {
-    // Whatever else comes in this turn goes into the same batch.
+    // Records added in the same turn of the event loop go into the same batch.
     await new Promise(setImmediate);
     while (this.#queue.length > 0) {
       const batch = this.#take();
@@ -205,17 +208,17 @@ async function writeAll(handle: FileHandle, bytes: Buffer, offset: number): Prom
   }
 }
 
-/** It may hold records that were acknowledged, though nobody can tell where they begin. */
+/** It may contain acknowledged records, but their offsets cannot be determined. */
 function putAside(file: string, rest: Uint8Array, { damaged }: SpoolOptions): void {
   try {
     writeFileSync(file, rest, { mode: 0o600 });
   } catch {
-    // No room for it: said all the same.
+    // No space for it: it is still reported.
   }
   damaged?.(file);
 }
 
-/** The name of a new file is safe only when its folder is. */
+/** The name of a new file is durable only when its folder is synced. */
 function syncFolder(folder: string): void {
   const handle = openSync(folder, 'r');
   try {

@@ -1,4 +1,4 @@
-// Removes old jobs in small steps, so that writes never wait long behind the cleaning.
+// Removes old jobs in small steps, so that writes never wait long for the cleaning.
 import { jidOf } from '../../base/util/jid.ts';
 import type { Database } from './driver.ts';
 
@@ -8,13 +8,13 @@ export interface CleanRequest {
   readonly keepEvents: number;
 }
 
-/** Rows removed in one go. */
+/** Rows removed at once. */
 const stepRows = 500;
-/** Space given back to the file system in one step. */
+/** Space returned to the file system in one step. */
 const stepPages = 500;
 const eventBytes = 64 * 1024 * 1024;
 
-/** One step of the work; `done` when there is nothing left to do. */
+/** One step of the cleaning; `done` when nothing is left to do. */
 export interface Step {
   readonly jobs: number;
   readonly done: boolean;
@@ -25,10 +25,10 @@ function usedBytes(db: Database): number {
   return (value('page_count') - value('freelist_count')) * value('page_size');
 }
 
-/** Time for one step: what a write may wait for. */
+/** Time limit of one step, because writes wait for it. */
 const stepMs = 10;
 
-/** As much as fits into a step. */
+/** As much as fits into the time of one step. */
 export function cleanStep(db: Database, request: CleanRequest): Step {
   let jobs = 0;
   for (const end = performance.now() + stepMs; performance.now() < end; ) {
@@ -39,7 +39,7 @@ export function cleanStep(db: Database, request: CleanRequest): Step {
   return { jobs, done: false };
 }
 
-/** Whole jobs, oldest first: those past their age, then while the data is above its size; then events and free pages. */
+/** Whole jobs, oldest first: those past their age, then while the data exceeds its size; then events and free pages. */
 function cleanOne(db: Database, request: CleanRequest): Step {
   const before = request.keepSeconds > 0 ? Date.now() - request.keepSeconds * 1000 : 0;
   const aged = before > 0 ? (agedJob(db, before) ?? orphan(db, before)) : undefined;
@@ -61,7 +61,10 @@ const agedJob = (db: Database, before: number): string | undefined =>
 const oldestJob = (db: Database): string | undefined =>
   first(db.prepare(`SELECT jid FROM job WHERE ${kept} ORDER BY started LIMIT 1`).get());
 
-/** Results whose job was never stored here are found by their job id, which is a time (a day of slack for clocks). */
+/**
+ * Results whose job was never stored here are found by their jid, which contains the time (one day of tolerance for
+ * clocks).
+ */
 const orphan = (db: Database, before: number): string | undefined =>
   first(
     db
@@ -71,7 +74,7 @@ const orphan = (db: Database, before: number): string | undefined =>
       .get(jidOf((before - 86_400_000) * 1000)),
   );
 
-/** A job with very many results takes several steps; its own row goes last. */
+/** A job with very many results takes several steps; its own row is removed last. */
 function removeOf(db: Database, jid: string): Step {
   let rows = 0;
   for (const table of ['ret', 'verdict']) {
@@ -84,7 +87,7 @@ function removeOf(db: Database, jid: string): Step {
   return { jobs: 1, done: false };
 }
 
-/** The newest ones stay: by number, and by what they weigh. */
+/** The newest events stay: limited by number and by size. */
 export function trimEvents(db: Database, keep: number): void {
   const last = Number(db.prepare('SELECT max(number) AS n FROM event').get()?.['n'] ?? 0);
   db.prepare('DELETE FROM event WHERE number <= ?').run(last - Math.max(0, keep));
@@ -97,7 +100,7 @@ export function trimEvents(db: Database, keep: number): void {
   if (heavy) db.prepare('DELETE FROM event WHERE number <= ?').run(Number(heavy['number']));
 }
 
-/** When much of the file is free, some of it goes back to the file system; true while there is more. */
+/** When much of the file is free, some of it is returned to the file system; true while there is more. */
 function giveBack(db: Database): boolean {
   const value = (name: string): number => Number(db.prepare(`PRAGMA ${name}`).get()?.[name] ?? 0);
   if (value('auto_vacuum') !== 2) return false;

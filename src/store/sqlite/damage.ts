@@ -1,8 +1,11 @@
-// What an error of SQLite means for the store, and taking a damaged file out of the way.
+// Classifies errors of SQLite, and moves a damaged file away.
 import { existsSync, renameSync } from 'node:fs';
 import type { Database, SqlValue } from './driver.ts';
 
-/** `wait`: the same write will work when the disk does; `damaged`: the file must go; `refused`: only this write is wrong. */
+/**
+ * `wait`: the same write will succeed when the disk works again; `damaged`: the file must be replaced; `refused`: only
+ * this write is invalid.
+ */
 export type Trouble = 'wait' | 'damaged' | 'refused';
 
 const waiting = new Set([5, 6, 8, 10, 13, 14]);
@@ -18,7 +21,7 @@ const names: Readonly<Record<string, number>> = {
   SQLITE_NOTADB: 26,
 };
 
-/** better-sqlite3 names the extended code, Node's own library gives its number. */
+/** better-sqlite3 gives the name of the extended code, Node's own library its number. */
 export function troubleOf(error: unknown): Trouble {
   const { code, errcode } = error as { code?: unknown; errcode?: unknown };
   const named = Object.entries(names).find(([name]) => typeof code === 'string' && code.startsWith(name))?.[1];
@@ -27,7 +30,7 @@ export function troubleOf(error: unknown): Trouble {
   return waiting.has(number) ? 'wait' : 'refused';
 }
 
-/** Renames the database with its side files; the name it has now, or would have if it were still there. */
+/** Renames the database with its side files; returns the new name, or what it would be if the file still existed. */
 export function moveAside(file: string): string {
   const stamp = new Date().toISOString().replace(/\D/g, '').slice(0, 14);
   let aside = `${file}.damaged-${stamp}`;
@@ -37,7 +40,7 @@ export function moveAside(file: string): string {
   return aside;
 }
 
-/** What the fleet would miss at once: copied as far as it can be read. The history stays in the old file. */
+/** Data that is needed immediately: copied as far as it is readable. The history stays in the old file. */
 const saved: Readonly<Record<string, readonly string[]>> = {
   pending: ['jid', 'id', 'until'],
   mine: ['id', 'data'],
@@ -56,7 +59,7 @@ export function salvage(from: Database, to: Database): number {
         rows++;
       }
     } catch {
-      // This table is damaged, too.
+      // This table is damaged too.
     }
   }
   return rows;

@@ -1,4 +1,4 @@
-// One small face over the SQLite library at hand: better-sqlite3, or Node's own from version 22.13 on.
+// A common interface for the available SQLite library: better-sqlite3, or Node's own from version 22.13 on.
 import { HaliteError } from '../../base/errors/index.ts';
 
 export type SqlValue = string | number | bigint | null | Uint8Array;
@@ -11,7 +11,7 @@ export interface Statement {
 export interface Database {
   exec(sql: string): void;
   prepare(sql: string): Statement;
-  /** A function for use in SQL; the same arguments always give the same. */
+  /** A deterministic function for use in SQL. */
   define(name: string, fn: (...values: SqlValue[]) => SqlValue): void;
   close(): void;
 }
@@ -48,9 +48,9 @@ export async function openDatabase(file: string, options: { readonly?: boolean }
   const native = await openNative(file, options.readonly ?? false);
   native.exec('PRAGMA busy_timeout = 5000');
   if (!options.readonly) {
-    // Works for new files only: what cleaning frees can go back to the file system in small pieces.
+    // Works for new files only: pages freed by cleaning can be returned to the file system in small portions.
     native.exec('PRAGMA auto_vacuum = INCREMENTAL');
-    // NORMAL in WAL: a killed process loses nothing, a power cut at most the last moments.
+    // NORMAL in WAL: a killed process loses nothing, a power failure at most the last moments.
     native.exec(
       'PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000; PRAGMA cache_size = -16384',
     );

@@ -1,4 +1,4 @@
-// The filter of the list of jobs as a function for SQL: what does not fit is never read.
+// The filter of the list of jobs as an SQL function: jobs that do not match are never read.
 import { parseDict, parseValue } from '../../base/codec/json/index.ts';
 import { type JobConditions, jobTest } from '../../extend/sdk/job-filter.ts';
 import type { SqlValue } from './driver.ts';
@@ -14,7 +14,7 @@ export function jobFits(conditions: SqlValue, fun: SqlValue, tgt: SqlValue, meta
   return known.test({ fun: String(fun), targets: targetsOf(String(tgt)), metadata }) ? 1 : 0;
 }
 
-/** Most are one plain name in a list. */
+/** Most are a list of one plain name. */
 function targetsOf(text: string): string[] {
   if (!text.includes('\\') && text.indexOf('"', 2) === text.length - 2) return [text.slice(2, -2)];
   return (parseValue(text) as unknown[]).map(String);

@@ -1,4 +1,5 @@
-// Rows of a name and a JSON text travel between the threads as a few long texts: far cheaper than one object per row.
+// Rows of a name and a JSON text are passed between the threads as a few long texts: far cheaper than one object per
+// row.
 
 import { parseValue } from '../../base/codec/json/index.ts';
 import { type Dict, isDict, newDict } from '../../base/codec/value.ts';
@@ -6,7 +7,7 @@ import type { SqlValue } from './driver.ts';
 
 const longest = 4 * 1024 * 1024;
 
-/** In the reader: rows with the columns `name` and `data` as JSON lists of pairs. */
+/** In the reader thread: rows with the columns `name` and `data` as JSON lists of pairs. */
 export function joinPairs(rows: readonly Record<string, SqlValue>[]): string[] {
   const texts: string[] = [];
   let parts: string[] = [];
@@ -25,7 +26,7 @@ export function joinPairs(rows: readonly Record<string, SqlValue>[]): string[] {
   return texts;
 }
 
-/** In the master: the pairs again. */
+/** In the main thread: parses the pairs. */
 export function readPairs(texts: readonly string[]): [string, Dict][] {
   return texts.flatMap((text) =>
     (parseValue(text) as [string, Dict][]).map(([name, data]): [string, Dict] => [

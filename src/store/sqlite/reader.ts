@@ -1,4 +1,4 @@
-// Worker thread for reading: long queries run here, beside the writer, so neither waits for the other.
+// Worker thread for reading: long queries run here, in parallel to the writer, so neither waits for the other.
 import { parentPort, workerData } from 'node:worker_threads';
 import { messageOf } from '../../base/errors/index.ts';
 import { troubleOf } from './damage.ts';
@@ -12,9 +12,9 @@ export interface ReadRequest {
   readonly values: readonly SqlValue[];
   /** The columns `name` and `data` as joined texts. */
   readonly joined?: boolean;
-  /** A query of somebody else: an answer that does not fit into memory is refused. */
+  /** A query of a user: a result that does not fit into memory is refused. */
   readonly bounded?: boolean;
-  /** Large blobs in the answer: they move to the asker instead of being copied. */
+  /** Large blobs in the result: they are transferred to the caller instead of being copied. */
   readonly moved?: boolean;
 }
 export interface ReadAnswer {

@@ -1,4 +1,4 @@
-// The SQLite schema: our tables, and views with the names and columns that readers of Salt's MySQL tables know.
+// The SQLite schema: our tables, and views with the names and columns of Salt's MySQL tables.
 export const schemaVersion = 4;
 
 export const schema = `
@@ -44,7 +44,7 @@ CREATE TABLE IF NOT EXISTS mine (id TEXT PRIMARY KEY, data TEXT NOT NULL) WITHOU
 CREATE TABLE IF NOT EXISTS pending (jid TEXT NOT NULL, id TEXT NOT NULL, until INTEGER NOT NULL, PRIMARY KEY (jid, id)) WITHOUT ROWID;
 `;
 
-/** Made anew whenever the version changes. */
+/** Recreated whenever the version changes. */
 export const views = `
 DROP INDEX IF EXISTS ret_fun;
 DROP INDEX IF EXISTS ret_id;

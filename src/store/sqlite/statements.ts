@@ -1,4 +1,4 @@
-// What each kind of write does to the database.
+// The database statements of each kind of write.
 import { dumpJson, isPlainJson, parseDict } from '../../base/codec/json/index.ts';
 import { unpack } from '../../base/codec/msgpack/index.ts';
 import { type Dict, isDict, type Value } from '../../base/codec/value.ts';
@@ -17,7 +17,7 @@ export type WriteKind =
   | 'drop-pending'
   | 'mine';
 
-/** JSON for a column; values JSON has no form for (bytes, dates) become text, as in Salt's own returners. */
+/** JSON for a column; types that JSON lacks (bytes, dates) become text, as in Salt's own returners. */
 const json = (value: Value): string => dumpJson(value, { ensureAscii: false });
 const text = (dict: Row, key: string): string => String(dict[key] ?? '');
 const whole = (dict: Row, key: string): number => Number(dict[key] ?? 0);
@@ -25,7 +25,7 @@ const optional = (dict: Row, key: string): string | null => (typeof dict[key] ==
 const rowsOf = (dict: Row): Row[] => dict['rows'] as Row[];
 type Row = Record<string, Value>;
 
-/** Numbers that SQLite does not take as they are; a text that says the same only costs time. */
+/** Numbers that SQLite does not accept unchanged; a match inside a text only costs time. */
 const endless = /NaN|Infinity/;
 
 function headOf(jid: string, load: Dict): (string | number | null)[] {
@@ -35,7 +35,7 @@ function headOf(jid: string, load: Dict): (string | number | null)[] {
   return [isPlainJson(shown) ? 1 : 0, ...traits, `${json(jid)}: ${json(shown)}`, jid];
 }
 
-/** Larger events are kept as a note: the table is bounded by their number. */
+/** Larger events are stored as a note: the table is bounded by their number. */
 const largestEvent = 64 * 1024;
 
 function eventData(data: Value): string {
@@ -47,12 +47,12 @@ const insertJob =
   'INSERT INTO job (jid, fun, tgt, tgt_type, user, load, expected, started, internal) VALUES (?,?,?,?,?,?,?,?,?) ';
 
 const sql = {
-  // What a minion told about a run of its own gives way to a job of the master.
+  // A run that a minion reported is overwritten by a job of the master.
   job:
     `${insertJob}ON CONFLICT (jid) DO UPDATE SET load = excluded.load, expected = excluded.expected, fun = excluded.fun, ` +
     "tgt = excluded.tgt, tgt_type = excluded.tgt_type, user = excluded.user WHERE user = excluded.user OR load ->> '$.cmd' = '_return'",
   adopted: `${insertJob}ON CONFLICT DO NOTHING`,
-  // A job that is written again keeps its time, its kind and its user: nobody else writes over it.
+  // A job that is written again keeps its time, kind and user: no other user can overwrite it.
   head:
     'INSERT OR REPLACE INTO head (jid, plain, fun, tgt, meta, text) ' +
     'SELECT jid, ?, ?, ?, ?, ? FROM job WHERE jid = ? AND internal = 0',
@@ -127,7 +127,7 @@ const minionWrites = (run: Run): Omit<Writes, 'job' | 'return' | 'verdicts' | 'e
   mine: (row) => void run('mine', text(row, 'id'), json(row['data'] as Dict)),
 });
 
-/** A store of an earlier version has no forms for the list yet. */
+/** A store of an earlier version has no prepared rows for the list yet. */
 export function fillHeads(db: Database): void {
   const insert = db.prepare(sql.head);
   const some = db.prepare('SELECT jid, load FROM job WHERE jid > ? ORDER BY jid LIMIT 1000');
@@ -139,7 +139,7 @@ export function fillHeads(db: Database): void {
   }
 }
 
-/** Prepares every statement once; the result does one write inside whatever transaction is open. */
+/** Prepares every statement once; the returned function does one write inside the open transaction. */
 export function prepareWrites(db: Database): Write {
   const prepared = Object.fromEntries(Object.entries(sql).map(([name, each]) => [name, db.prepare(each)]));
   const run: Run = (name, ...values) => prepared[name]?.run(...values).changes ?? 0;

@@ -1,4 +1,4 @@
-// The embedded job store: SQLite in cachedir, one writer and one reader thread, JSON columns that plain SQL can ask.
+// The embedded job store: SQLite in cachedir, one writer and one reader thread, JSON columns that plain SQL can query.
 import { closeSync, fchmodSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type JsonText, parseDict, parseValue } from '../../base/codec/json/index.ts';
@@ -26,9 +26,9 @@ import { listText, returnsText } from './written.ts';
 export interface SqliteOptions {
   /** For the column `master_id` of salt_events. */
   readonly masterId?: string;
-  /** Events that stay while more come; `clean` may set another number. */
+  /** Number of events to keep while more arrive; `clean` may set another number. */
   readonly keepEvents?: number;
-  /** Something the operator should know: said once when it begins and once when it ends. */
+  /** Something the operator should know: reported once when it begins and once when it ends. */
   readonly news?: (level: 'error' | 'info', text: string, fields: Record<string, string>) => void;
 }
 
@@ -55,7 +55,8 @@ export class SqliteJobStore implements JobStore {
 
   static async open(file: string, options: SqliteOptions = {}): Promise<SqliteJobStore> {
     mkdirSync(dirname(file), { recursive: true, mode: 0o755 });
-    // Results may hold secrets: the file is private from its first byte on, and SQLite's side files follow its mode.
+    // Results may contain secrets: the file is private from its first byte on, and SQLite's side files have the same
+    // mode.
     const handle = openSync(file, 'a', 0o600);
     fchmodSync(handle, 0o600);
     closeSync(handle);
@@ -81,18 +82,22 @@ export class SqliteJobStore implements JobStore {
     this.#health = { ...(text ? { trouble: text, since: Date.now() } : {}), ...(moved ? { moved } : {}) };
     const fields = { store: this.description, ...(text ? { error: text } : {}) };
     if (!text) this.#options.news?.('info', 'the job store can be written again', fields);
-    else this.#options.news?.('error', 'the job store cannot be written; jobs run on, results wait', fields);
+    else this.#options.news?.('error', 'the job store cannot be written; jobs continue, results are queued', fields);
   }
 
   #moved(aside: string, why: string): void {
     this.#reader.reopen();
     if (aside === '') {
       const fields = { store: this.description, error: why };
-      this.#options.news?.('error', 'the job store was gone: all that was in it was written again', fields);
+      this.#options.news?.(
+        'error',
+        'the file of the job store was removed: its whole content was written again',
+        fields,
+      );
       return;
     }
     this.#health = { ...this.#health, moved: aside };
-    this.#options.news?.('error', 'the job store was damaged: the old file was moved aside, a new one is in use', {
+    this.#options.news?.('error', 'the job store was damaged: the old file was renamed, a new one is in use', {
       ...{ store: this.description, aside, error: why },
     });
   }

@@ -1,4 +1,4 @@
-// The two worker threads of the SQLite store, as promises: a writer that lives, a reader that ends when idle.
+// The two worker threads of the SQLite store as promises: a permanent writer, and a reader that ends when idle.
 import { Worker } from 'node:worker_threads';
 import type { Dict } from '../../base/codec/value.ts';
 import { HaliteError, messageOf } from '../../base/errors/index.ts';
@@ -15,11 +15,11 @@ interface Waiting<T> {
   reject(error: unknown): void;
 }
 
-/** What the writer says about itself. */
+/** Reports of the writer. */
 export interface WriterHooks {
-  /** A text while nothing can be written; undefined when it works again. */
+  /** A text while nothing can be written; undefined when writing works again. */
   trouble(text: string | undefined): void;
-  /** The file was damaged and is now under another name (none when it was lost); a new one is in use. */
+  /** The file was damaged and is renamed (no name when it was lost); a new one is in use. */
   moved(aside: string, why: string): void;
 }
 
@@ -30,7 +30,7 @@ export class Writer {
   readonly #waiting = new Map<number, Waiting<string | number>>();
   #seq = 0;
   #batch: { seqs: number[]; kinds: WriteKind[]; datas: Uint8Array[] } | undefined;
-  /** Writes that the thread has and did not answer: what comes meanwhile is gathered, and goes as one message after them. */
+  /** Writes that the thread has not answered yet: further ones are collected and sent as one message after them. */
   #underWay = 0;
   #broken: HaliteError | undefined;
 
@@ -75,14 +75,14 @@ export class Writer {
     return this.#ask((seq) => this.#post({ seq, clean: request }));
   }
 
-  /** Everything that was gathered in one message, whose bytes move instead of being copied. */
+  /** All collected writes in one message, whose bytes are transferred instead of being copied. */
   #sendBatch(): void {
     if (!this.#batch) return;
     const { seqs, kinds, datas } = this.#batch;
     this.#batch = undefined;
     this.#underWay += seqs.length;
     const [only] = datas;
-    // A long one has its memory for itself (see pack) and can go as it is.
+    // A long one has its own memory (see pack) and can be transferred directly.
     if (only && datas.length === 1 && only.byteLength > longBytes) {
       const message = { seqs, kinds, ends: [only.byteLength], bytes: only } satisfies ToWriter;
       this.#worker.postMessage(message, [only.buffer as ArrayBuffer]);
@@ -98,7 +98,7 @@ export class Writer {
     this.#worker.postMessage({ seqs, kinds, ends, bytes } satisfies ToWriter, [bytes.buffer]);
   }
 
-  /** A reader met damage. */
+  /** A reader found damage. */
   check(): void {
     this.#post('check');
   }
@@ -151,8 +151,8 @@ function storeError(file: string, text: string): HaliteError {
 }
 
 /**
- * The thread ends after this time without questions. Where people look jobs up they will again, and shall not wait for
- * its start (50 ms, on a busy machine ten times that); it costs them 9 MB.
+ * The thread ends after this time without queries. Users who look up jobs usually do so again, and should not wait for
+ * its start (50 ms, on a busy machine ten times that); it needs 9 MB.
  */
 const [readerIdleMs, lookedIdleMs] = [30_000, 86_400_000];
 
@@ -175,7 +175,7 @@ export class Reader {
     this.#queryMs = queryMs;
   }
 
-  /** The file is another one now. */
+  /** The file was replaced. */
   reopen(): void {
     const old = this.#worker;
     this.#worker = undefined;
@@ -188,7 +188,7 @@ export class Reader {
     return (await this.#ask({ sql, values })) as Record<string, SqlValue>[];
   }
 
-  /** A query of somebody else: it must not keep the others waiting for ever, nor fill the memory. */
+  /** A query of a user: it must not block others without limit, nor fill the memory. */
   async query(sql: string, ...values: SqlValue[]): Promise<Record<string, SqlValue>[]> {
     const seq = this.#seq;
     const timer = setTimeout(() => this.#tooLong(seq), this.#queryMs);
@@ -217,7 +217,7 @@ export class Reader {
     });
   }
 
-  /** SQLite cannot be interrupted from here: the thread ends, and the next one answers the others. */
+  /** SQLite cannot be interrupted from here: the thread is ended, and the next one answers the other queries. */
   #tooLong(seq: number): void {
     const late = this.#waiting.get(seq);
     const [first] = this.#waiting.keys();
@@ -254,7 +254,7 @@ export class Reader {
       if (this.#worker === worker) this.#worker = undefined;
       for (const waiting of this.#waiting.values()) waiting.reject(storeError(this.#file, messageOf(error)));
       this.#waiting.clear();
-      // The writer looks whether the file is there at all.
+      // The writer checks whether the file still exists.
       this.#damaged();
     });
     this.#worker = worker;

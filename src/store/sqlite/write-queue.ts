@@ -1,4 +1,4 @@
-// What waits to be written. A very long result takes a second and more: the many short writes do not wait for it.
+// Queued writes. A very long result takes a second or more: the many short writes do not wait for it.
 import type { WriteKind } from './statements.ts';
 
 const longBytes = 1024 * 1024;
@@ -27,14 +27,14 @@ export class WriteQueue {
     else this.#long.push(request);
   }
 
-  /** What is written in one transaction: short ones together, a long one for itself. */
+  /** The writes of one transaction: short ones together, a long one alone. */
   take(most: number): WriteRequest[] {
     const batch = this.#short.length > 0 ? this.#short.splice(0, most) : this.#long.splice(0, 1);
     for (const request of batch) this.#bytes -= request.data.byteLength;
     return batch;
   }
 
-  /** Before all others, in the order in which they were. */
+  /** Puts writes back before all others, in their order. */
   putBack(batch: readonly WriteRequest[]): void {
     const [short, long] = [this.#short, this.#long];
     this.#short = [];
@@ -43,7 +43,7 @@ export class WriteQueue {
     for (const request of [...batch, ...short, ...long]) this.push(request);
   }
 
-  /** Takes all of them out. */
+  /** Removes and returns all of them. */
   empty(): WriteRequest[] {
     const all = [...this.#short, ...this.#long];
     this.#short = [];

@@ -1,4 +1,4 @@
-// Worker thread that owns the only writing connection: it gathers what arrives and commits it in one transaction.
+// Worker thread that owns the only writing connection: it collects writes and commits them in one transaction.
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -11,7 +11,7 @@ import { schema, schemaVersion, views } from './schema.ts';
 import { fillHeads, prepareWrites, type Write, type WriteKind } from './statements.ts';
 import { WriteQueue, type WriteRequest } from './write-queue.ts';
 
-/** One write; `data` is msgpack, so that encoding as JSON happens here, off the loop. */
+/** One write; `data` is msgpack, so that encoding as JSON happens in this thread. */
 export interface CleanMessage {
   readonly seq: number;
   readonly clean: CleanRequest;
@@ -20,13 +20,13 @@ export interface WriteAnswer {
   readonly seq: number;
   readonly result?: string | number;
   readonly error?: string;
-  /** Not on disk yet, but kept in memory and tried again: nobody needs to wait for it. */
+  /** Not on disk yet, but kept in memory and retried: the caller need not wait for it. */
   readonly held?: boolean;
 }
-/** Said when writes begin to fail, with null when they work again, and when a damaged (or lost) file was replaced. */
+/** Reported when writes begin to fail (null when they work again), and when a damaged (or lost) file was replaced. */
 export type WriterNews = { readonly trouble: string | null } | { readonly moved: string; readonly why: string };
 export type FromWriter = 'ready' | 'closed' | WriteAnswer[] | WriteAnswer | WriterNews;
-/** Many writes at once: where each one's bytes end. */
+/** Many writes at once: the end offset of each one's bytes. */
 export interface WriteBatch {
   readonly seqs: readonly number[];
   readonly kinds: readonly WriteKind[];
@@ -43,9 +43,9 @@ const { file, masterId, keepEvents } = workerData as { file: string; masterId: s
 
 const retryMs = 500;
 const largestBatch = 2000;
-/** Batches with events after which those above their number go; the rest of the cleaning comes by the clock. */
+/** Number of batches with events after which surplus events are removed; the rest of the cleaning is periodic. */
 const trimEvery = 50;
-/** What may wait in memory while the disk takes nothing. */
+/** Maximum size in memory while the disk accepts nothing. */
 const mostWaitingBytes = 128 * 1024 * 1024;
 const tidyBytes = 1024 * 1024;
 
@@ -53,9 +53,9 @@ const queue = new WriteQueue();
 let scheduled = false;
 let trouble: string | undefined;
 let eventBatches = 0;
-/** Between a damaged file and its replacement there is none; what comes meanwhile waits. */
+/** Between a damaged file and its replacement no database is open; writes are queued. */
 let isOpen = false;
-/** Taken out of the way, and not told yet: no new one could be made. */
+/** Renamed but not reported yet: no new file could be created. */
 let taken: { readonly aside: string; readonly why: string } | undefined;
 let db: Database;
 let write: Write;
@@ -82,7 +82,7 @@ async function openStore(): Promise<void> {
   }
 }
 
-/** A damaged file is kept beside, never deleted: what is in it may be wanted, and can often be read with `.recover`. */
+/** A damaged file is renamed, never deleted: its content may be needed, and can often be read with `.recover`. */
 function takeAway(why: unknown): void {
   if (isOpen) {
     isOpen = false;
@@ -107,7 +107,7 @@ async function openOrReplace(): Promise<void> {
     salvage(old, db);
     old.close();
   } catch {
-    // Nothing in it can be read.
+    // Nothing in it is readable.
   }
   send({ moved: aside, why });
 }
@@ -137,7 +137,7 @@ function flush(): void {
     db.exec('COMMIT');
     say(undefined);
     send(answers);
-    // A thread that rests would keep what a long result left behind.
+    // An idle thread would keep the memory that a long result used.
     if (batch.some(({ data }) => data.byteLength > tidyBytes)) collectWhenIdle();
   } catch (error) {
     rollBack();
@@ -147,7 +147,7 @@ function flush(): void {
   if (queue.length > 0) schedule();
 }
 
-/** Nothing waits, so nothing else would show that the disk works again. */
+/** Nothing is queued, so no write would show that the disk works again. */
 function probe(): void {
   try {
     db.exec("INSERT OR REPLACE INTO meta (key, value) VALUES ('probe', '')");
@@ -184,7 +184,7 @@ function failed(batch: WriteRequest[], error: unknown): void {
   });
 }
 
-/** Nothing is written until the new file is there; if it cannot be made now, that is tried again. */
+/** Nothing is written until the new file exists; if it cannot be created now, that is retried. */
 function replace(work: () => Promise<void>): void {
   scheduled = true;
   work()
@@ -198,7 +198,7 @@ function replace(work: () => Promise<void>): void {
     });
 }
 
-/** One of them is wrong: each for itself, so that only this one fails. */
+/** One of them is invalid: each is written separately, so that only this one fails. */
 function singly(batch: readonly WriteRequest[]): void {
   const answers = batch.map(({ seq, kind, data }): WriteAnswer => {
     try {
@@ -212,8 +212,8 @@ function singly(batch: readonly WriteRequest[]): void {
 }
 
 /**
- * The disk takes nothing now. Results wait, with whoever needs to know that they are safe; a promise to keep a job for
- * later cannot be given; the rest is written when it goes on, and nobody waits for it. Events are let go.
+ * The disk accepts nothing now. Results stay queued, and their callers wait for the acknowledgement; a request to keep
+ * a job for later is refused; the rest is written later, and no caller waits for it. Events are dropped.
  */
 function hold(batch: readonly WriteRequest[]): void {
   const all = [...batch, ...queue.empty()];
@@ -255,7 +255,7 @@ function takeAll({ seqs, kinds, ends, bytes }: WriteBatch): void {
   }
 }
 
-/** Somebody removed the file (`rm -r` of the cache): what it held is still open here, and is written down again. */
+/** The file was removed (`rm -r` of the cache): its content is still open here, and is written to a new file. */
 function writeAgain(): void {
   const fresh = `${file}.new`;
   replace(async () => {
@@ -271,7 +271,7 @@ function writeAgain(): void {
   });
 }
 
-/** Between two steps whatever waits is written. */
+/** Between two steps queued writes are written. */
 function clean({ seq, clean: request }: CleanMessage): void {
   if (isOpen && !existsSync(file)) writeAgain();
   let jobs = 0;
@@ -293,7 +293,7 @@ function clean({ seq, clean: request }: CleanMessage): void {
   step();
 }
 
-/** A reader met damage: look at everything, and replace the file if that is true. */
+/** A reader found damage: check everything, and replace the file if it is damaged. */
 function check(): void {
   if (!isOpen) return;
   if (!existsSync(file)) {

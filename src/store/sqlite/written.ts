@@ -1,4 +1,4 @@
-// Long answers put together by SQLite from what is stored as JSON: nothing is read into values on the way.
+// Long answers that SQLite builds from stored JSON: no values are parsed on the way.
 import { dumpJson, JsonText, type JsonTextFacts } from '../../base/codec/json/index.ts';
 import { type Dict, newDict, type Value } from '../../base/codec/value.ts';
 import type { JobFilter } from '../../extend/sdk/context.ts';
@@ -10,7 +10,7 @@ import type { Reader } from './workers.ts';
 const joined = (text: string): string => `CAST(group_concat(${text}, ', ') AS BLOB) AS text`;
 const [open, close] = [Buffer.from('{'), Buffer.from('}')];
 
-/** The list of jobs, oldest first; undefined when it is about more than the jobs that have a form for it. */
+/** The list of jobs, oldest first; undefined when it includes jobs without a prepared row. */
 export async function listText(reader: Reader, filter: JobFilter): Promise<JsonText | undefined> {
   const { limit = 0, functions, targets, metadata } = filter;
   if (filter.internal || limit < 0) return undefined;
@@ -30,16 +30,16 @@ const resultsSql = `SELECT ${joined("json_quote(id) || ': ' || coalesce(result, 
   min(form) AS form, max(form) AS other, (SELECT count(*) FROM odd WHERE jid = ?) AS odd
   FROM (SELECT id, full_ret -> '$.return' AS result, full_ret -> '$.out' AS form FROM ret WHERE jid = ? ORDER BY received, id)`;
 
-/** Results of a job by minion, in the order in which they came; undefined when somebody must look at each of them. */
+/** Results of a job by minion, in order of arrival; undefined when each of them has to be parsed. */
 export async function returnsText(reader: Reader, jid: string): Promise<JsonText | undefined> {
-  // What SQLite cannot do (an answer of a gigabyte) is tried in the other way, which says what is wrong.
+  // If SQLite cannot do it (an answer of a gigabyte), the other way is tried, which reports the problem.
   const row = await reader.one(resultsSql, jid, jid).catch(() => undefined);
   if (row?.['odd'] !== 0 || row['form'] !== row['other']) return undefined;
   const outputter = typeof row['form'] === 'string' ? (JSON.parse(row['form']) as unknown) : undefined;
   return textOf(row, typeof outputter === 'string' ? { outputter } : {});
 }
 
-/** As one map. Without rows there is no text at all. */
+/** As one map. Without rows there is no text. */
 function textOf(row: Record<string, SqlValue> | undefined, facts: JsonTextFacts): JsonText {
   const pieces = row?.['text'] instanceof Uint8Array ? [open, row['text'], close] : [open, close];
   return new JsonText(pieces, { ...facts, entries: Number(row?.['entries'] ?? 0) });

@@ -10,7 +10,7 @@ export interface DumpOptions {
   readonly sortKeys?: boolean;
   /** Escape everything beyond ASCII (default, as in Python; Salt's own output turns it off). */
   readonly ensureAscii?: boolean;
-  /** What stands between items and after a key; Python's choice without it. */
+  /** Separators between items and after a key; default: those of Python. */
   readonly separators?: readonly [string, string] | undefined;
 }
 
@@ -24,7 +24,9 @@ interface Style {
   readonly colon: string;
 }
 
-/** The JSON text of a value; what JSON does not know (bytes, dates) becomes its Python repr, as in Salt's output. */
+/**
+ * The JSON text of a value. A kind that JSON lacks (bytes, dates) is written as its Python repr, as in Salt's output.
+ */
 export function dumpJson(value: Value, options: DumpOptions = {}): string {
   const style: Style = {
     indent: options.indent,
@@ -92,7 +94,7 @@ function dumpFloat(value: number): string {
   return Number.isNaN(value) ? 'NaN' : value > 0 ? 'Infinity' : '-Infinity';
 }
 
-/** Keys that are not text: as Python converts them, and the repr for what Python refuses. */
+/** Converts keys that are not text as Python does; keys that Python refuses are written as their repr. */
 function keyText(key: Value): string {
   if (typeof key === 'string') return key;
   if (key === null) return 'null';

@@ -1,8 +1,8 @@
-// JSON text with one line per value, made from the text itself: the values are never looked at.
+// Indents JSON text, one line per value, without parsing the values.
 const [quote, backslash, colon, comma, space, lineEnd] = [34, 92, 58, 44, 32, 10];
 const [openMap, closeMap, openList, closeList] = [123, 125, 91, 93];
 
-/** As Python's `json.dumps(value, indent=…)` writes it; the text must be JSON, with no white space but blanks. */
+/** Formats as Python's `json.dumps(value, indent=…)` does; the text must be JSON whose only white space is spaces. */
 export function indentJson(source: Uint8Array, indent: number): Buffer {
   const end = source.length;
   let out: Buffer = Buffer.allocUnsafeSlow(end * 2 + 64);
@@ -35,7 +35,7 @@ export function indentJson(source: Uint8Array, indent: number): Buffer {
     if (opens) depth++;
     if (closes) depth--;
     const width = indent * depth;
-    // Room for the rest as it is, always: only line breaks make the text longer.
+    // Always leaves enough space for the unchanged rest: only line breaks make the text longer.
     if (out.length - at < end - i + width + 16) out = grown(out, at, width);
     out[at++] = lineEnd;
     for (let column = 0; column < width; column++) out[at++] = space;

@@ -1,4 +1,4 @@
-// JSON with Python's formatting and without loss.
+// JSON in Python's formatting; no value changes its type when it is written and read.
 export { compareText } from './compare-text.ts';
 export { dumpJson } from './dump.ts';
 export { indentJson } from './indent.ts';

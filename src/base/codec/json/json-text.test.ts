@@ -22,7 +22,7 @@ const written = (each: Value): Buffer => Buffer.from(dumpJson(each, { ensureAsci
 const withoutBlanks = (text: string): string => text.replace(/("(?:[^"\\]|\\.)*")| /gs, '$1');
 
 describe('indentJson', () => {
-  it('writes what dumpJson writes of the value, whatever the blanks', () => {
+  it('writes the same as dumpJson does for the value, for every placement of spaces', () => {
     fc.assert(
       fc.property(value, fc.integer({ min: 0, max: 5 }), fc.boolean(), (each, indent, compact) => {
         const expected = dumpJson(each, { indent, ensureAscii: false });
@@ -33,14 +33,14 @@ describe('indentJson', () => {
     );
   });
 
-  it('makes room for deep lists', () => {
+  it('allocates enough space for deep lists', () => {
     const deep = `${'['.repeat(300)}1${']'.repeat(300)}`;
     expect(indentJson(Buffer.from(deep), 8).toString()).toBe(JSON.stringify(JSON.parse(deep), null, 8));
   });
 });
 
 describe('isPlainJson', () => {
-  it('is true only of what JSON.parse gives back', () => {
+  it('is true only for values that JSON.parse restores', () => {
     fc.assert(
       fc.property(value, (each) => {
         const text = dumpJson(each);
@@ -51,7 +51,7 @@ describe('isPlainJson', () => {
     );
   });
 
-  it('knows keys that JavaScript would move', () => {
+  it('finds keys that JavaScript would reorder', () => {
     expect(isPlainJson(dictOf([['20260101000000000000', 1]]))).toBe(true);
     expect(isReorderedKey('10') && isPlainJson(dictOf([['10', 1]]))).toBe(false);
   });
@@ -60,7 +60,7 @@ describe('isPlainJson', () => {
 describe('JsonText', () => {
   const text = new JsonText([written(dictOf([['a', [1, new PyFloat(2)]]]))], { entries: 1 });
 
-  it('stands for its value, with the outputter beside it when there is one', () => {
+  it('represents its value, together with the outputter when there is one', () => {
     expect(dumpJson(readValue(text))).toBe('{"a": [1, 2.0]}');
     expect(dumpJson(readValue(text.withOutputter('highstate')))).toBe(
       '{"outputter": "highstate", "data": {"a": [1, 2.0]}}',
@@ -68,7 +68,7 @@ describe('JsonText', () => {
     expect(text.withOutputter('')).toBe(text);
   });
 
-  it('travels as it is to readers that ask for it, and as its value to all others', () => {
+  it('is sent unchanged to readers that ask for it, and as its value to all others', () => {
     const message = [1, { ret: text.withOutputter('yaml'), more: 'x' }] as unknown as Value;
     const [, kept] = unpack(pack(message, { jsonTexts: true }), { jsonTexts: true }) as unknown as [
       number,
@@ -83,10 +83,10 @@ describe('JsonText', () => {
     );
   });
 
-  it('is only bytes to a reader that did not ask for it, and no trap in a message that is cut', () => {
+  it('is read as bytes by a reader that did not ask for it, and is harmless in a truncated message', () => {
     const bytes = pack([text] as unknown as Value, { jsonTexts: true });
     expect(Array.isArray(unpack(bytes))).toBe(true);
-    // A name longer than the whole.
+    // The length of the name exceeds the whole value.
     const cut = Buffer.from([0xc7, 2, 74, 0, 200]);
     expect(() => unpack(cut, { jsonTexts: true })).toThrow(/ends early/);
   });

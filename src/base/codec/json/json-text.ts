@@ -1,18 +1,21 @@
-// A value that is written already: what a store keeps as JSON travels to whoever shows it without being read on the way.
+// A value that is already JSON text: what the job store holds as JSON reaches the reader that prints it without being
+// parsed in between.
 import { newDict, type Value } from '../value.ts';
 import { parsePlain, parseValue } from './parse.ts';
 
 export interface JsonTextFacts {
-  /** Entries of the map or list it is. */
+  /** Number of entries when the value is a map or a list. */
   readonly entries?: number;
-  /** `isPlainJson` is true of the value. */
+  /** The result of `isPlainJson` for the value. */
   readonly plain?: boolean;
-  /** The value stands for `{outputter: …, data: <the text>}`, as runners answer when a form goes with the data. */
+  /**
+   * The value represents `{outputter: …, data: <the text>}`, the form in which runners return data with its outputter.
+   */
   readonly outputter?: string;
 }
 
 export class JsonText {
-  /** The text in UTF-8, in one piece or several, with nothing escaped that need not be. */
+  /** The text in UTF-8, in one or several chunks; only characters that need it are escaped. */
   readonly pieces: readonly Uint8Array[];
   readonly facts: JsonTextFacts;
   constructor(pieces: readonly Uint8Array[], facts: JsonTextFacts) {
@@ -33,12 +36,12 @@ export class JsonText {
     return Buffer.from(buffer, byteOffset, length).toString();
   }
 
-  /** The value of the text alone. */
+  /** The value of the text without the outputter. */
   data(): Value {
     return this.facts.plain ? parsePlain(this.text) : parseValue(this.text);
   }
 
-  /** What it stands for. */
+  /** The value that this object represents. */
   value(): Value {
     const { outputter } = this.facts;
     const data = this.data();
@@ -55,5 +58,5 @@ export class JsonText {
   }
 }
 
-/** The value, whether it was written already or not. */
+/** The value, parsed if it is still JSON text. */
 export const readValue = (value: Value | JsonText): Value => (value instanceof JsonText ? value.value() : value);

@@ -45,7 +45,7 @@ describe('dumpJson', () => {
 });
 
 describe('loadJson', () => {
-  it('agrees with JSON.parse on whatever JSON.stringify writes', () => {
+  it('agrees with JSON.parse on everything that JSON.stringify writes', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const back = loadJson(JSON.stringify(value), { keepFloats: false });
@@ -54,7 +54,7 @@ describe('loadJson', () => {
     );
   });
 
-  it('keeps integers, floats, order and strange names', () => {
+  it('keeps integers, floats, order and unusual names', () => {
     expect(loadJson('[9007199254740993, -9007199254740993, 1.0, 1e2, 0.5, -0, NaN, -Infinity]')).toEqual([
       9007199254740993n,
       -9007199254740993n,

@@ -1,4 +1,4 @@
-// JSON read without losing what Python keeps: big integers, whole floats, NaN and the order of keys.
+// Reads JSON and preserves what Python distinguishes: big integers, whole floats, NaN and the order of keys.
 import { HaliteError } from '../../errors/index.ts';
 import { type Dict, isReorderedKey, newDict, PyFloat, type Value } from '../value.ts';
 

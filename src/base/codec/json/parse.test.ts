@@ -4,7 +4,7 @@ import { dumpJson, loadJson } from './index.ts';
 import { parseValue } from './parse.ts';
 
 describe('parseValue', () => {
-  it('gives what our own reader gives', () => {
+  it('gives the same as loadJson', () => {
     const numbers = ['1', '-5', '1.0', '1e5', '12345678901234567890', 'NaN', '-Infinity', '0.1'];
     const text = fc.letrec<{ value: string }>((tie) => ({
       value: fc.oneof(
@@ -27,7 +27,7 @@ describe('parseValue', () => {
     );
   });
 
-  it('has no prototype inside', () => {
+  it('gives objects without a prototype at every level', () => {
     const value = parseValue('{"a": [{"b": {}}]}') as { a: { b: object }[] };
     expect(Object.getPrototypeOf(value)).toBeNull();
     expect(Object.getPrototypeOf(value.a[0]!.b)).toBeNull();

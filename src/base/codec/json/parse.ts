@@ -1,10 +1,10 @@
-// JSON text as values: with the engine's own parser where that loses nothing, which is nearly always.
+// Parses JSON text with `JSON.parse` where that is lossless, which is nearly always.
 import { type Dict, isDict, isReorderedKey, newDict, PyFloat, type Value } from '../value.ts';
 import { loadJson } from './load.ts';
 
 /**
- * What only our own reader keeps: large integers, whole floats, NaN, and the order of keys that look like numbers.
- * Found by a look at the text; a match inside of a string only costs time.
+ * What only `loadJson` preserves: large integers, whole floats, NaN, and the order of keys that look like numbers.
+ * The pattern is applied to the whole text; a match inside a string only costs time.
  */
 const number = '-?(?:\\d{16}|\\d+\\.(?:0+(?!\\d)|\\d{15})|\\d+(?:\\.\\d+)?[eE]|NaN|Infinity)';
 const special = new RegExp(`[[:,]\\s*${number}|^\\s*${number}|"\\d{1,10}"\\s*:`);
@@ -13,14 +13,14 @@ export function parseValue(text: string): Value {
   return special.test(text) ? loadJson(text) : parsePlain(text);
 }
 
-/** The value of a text of which `isPlainJson` was true. */
+/** Parses a text whose value satisfied `isPlainJson` when it was written. */
 export function parsePlain(text: string): Value {
   const value = JSON.parse(text) as Value;
   bare(value);
   return value;
 }
 
-/** Objects without a prototype, as everywhere. */
+/** Converts to objects without a prototype, as in the rest of the code. */
 function bare(value: Value): void {
   if (typeof value !== 'object' || value === null) return;
   if (Array.isArray(value)) {
@@ -34,13 +34,13 @@ function bare(value: Value): void {
   }
 }
 
-/** A column that holds a map; anything else is an empty one. */
+/** Parses a database column that holds a map; anything else gives an empty map. */
 export function parseDict(text: unknown): Dict {
   const value = parseValue(String(text ?? '{}'));
   return isDict(value) ? value : newDict();
 }
 
-/** Whether `JSON.parse` of the JSON of this value gives the same again. */
+/** Whether `JSON.parse` of the JSON of this value gives an equal value. */
 export function isPlainJson(value: Value | undefined): boolean {
   if (typeof value === 'number') return Number.isSafeInteger(value) || !(Number.isInteger(value) || isEndless(value));
   if (typeof value !== 'object' || value === null) return typeof value !== 'bigint';

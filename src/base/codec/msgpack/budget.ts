@@ -1,7 +1,8 @@
-// What one message may make of the memory: estimated in bytes of heap, because an empty map of one byte takes hundreds.
+// Bounds the memory that decoding one message may use: estimated in bytes of heap, because an empty map of one byte
+// takes hundreds.
 import { HaliteError } from '../../errors/index.ts';
 
-/** Estimates for V8, rounded up. Text and bytes cost their length besides. */
+/** Estimates for V8, rounded up. Text and bytes additionally cost their length. */
 export const cost = {
   array: 32,
   item: 8,
@@ -9,13 +10,13 @@ export const cost = {
   entry: 96,
   text: 48,
   bytes: 160,
-  /** Numbers that need an object of their own. */
+  /** Numbers that V8 stores as separate heap objects. */
   boxed: 40,
 } as const;
 
-/** One for a whole message, also for what is packed again inside it. */
+/** One budget for a whole message, including msgpack values nested inside byte strings of it. */
 export class Budget {
-  /** Array items and map entries that may still come. */
+  /** Array items and map entries that are still allowed. */
   #items: number;
   #heap: number;
 
@@ -24,7 +25,7 @@ export class Budget {
     this.#heap = maxCost;
   }
 
-  /** Before anything is made for them. */
+  /** Called before anything is allocated for them. */
   container(count: number, heap: number): void {
     this.#items -= count;
     if (this.#items < 0) throw tooMuch('has too many items');

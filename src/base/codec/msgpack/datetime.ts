@@ -1,6 +1,6 @@
-// Salt's datetime extension (type 78): ASCII `YYYYmmddTHH:MM:SS.ffffff`, zone-less, taken as UTC.
+// Salt's datetime extension (type 78): ASCII `YYYYmmddTHH:MM:SS.ffffff`, without time zone, read as UTC.
 
-/** A date that remembers the microseconds JavaScript cannot hold, so that passing it on loses nothing. */
+/** A date that also holds the microseconds that a JavaScript Date lacks, so that it is forwarded without loss. */
 class PreciseDate extends Date {
   /** Microseconds below the millisecond, 0 to 999. */
   readonly micros: number;

@@ -17,13 +17,13 @@ export interface UnpackOptions {
   readonly keepFloats?: boolean;
   readonly maxDepth?: number;
   readonly maxBytes?: number;
-  /** Most array items and map entries in all containers together. */
+  /** Maximum number of array items and map entries in all containers together. */
   readonly maxItems?: number;
-  /** Most heap that all values together may take, as estimated (see budget.ts); default: no bound but that of items. */
+  /** Maximum estimated heap of all values together (see budget.ts); default: only the number of items is bounded. */
   readonly maxCost?: number;
-  /** Leaves one field of the outermost map packed when it is long; its own limits instead of those of the rest. */
+  /** Leaves one long field of the outermost map packed; that field has its own limits. */
   readonly packed?: { readonly field: string; readonly from: number; readonly maxCost: number };
-  /** A JsonText inside stays one: only for peers that are trusted, and readers that know what it is. */
+  /** Keeps a JsonText as such: only for trusted peers and for readers that handle it. */
   readonly jsonTexts?: boolean;
 }
 
@@ -31,13 +31,13 @@ const defaultLimits = { maxDepth: 256, maxBytes: 100 * 1024 * 1024, maxItems: 8_
 
 // Short byte strings are copied so that a small signature does not keep a large frame alive.
 const copyBelow = 4096;
-// Long byte strings are looked at before they are made into text: a wrong text would take twice their length.
+// Long byte strings are validated before they are decoded: an invalid text would take twice their length.
 const checkFrom = 1024;
 const highWord = 4294967296;
 const keyCache = textCache(2048);
 const valueCache = textCache(1024);
 
-/** The one value in the bytes. Long byte strings inside are views into them: do not reuse the buffer. */
+/** Decodes exactly one value. Long byte strings in it are views into the buffer: do not reuse the buffer. */
 export function unpack(bytes: Uint8Array, options: UnpackOptions = {}): Value {
   const maxBytes = options.maxBytes ?? defaultLimits.maxBytes;
   if (bytes.length > maxBytes) throw tooMuch(`is larger than ${maxBytes} bytes`);
@@ -47,7 +47,7 @@ export function unpack(bytes: Uint8Array, options: UnpackOptions = {}): Value {
   return value;
 }
 
-/** The value itself, also of one that was left packed. */
+/** The value itself; a value that was left packed is decoded. */
 export function unpacked(value: Value): Value {
   return value instanceof PackedValue ? unpack(value) : value;
 }
@@ -84,7 +84,7 @@ export class Reader {
 
   #packedOrRead({ from, maxCost }: NonNullable<UnpackOptions['packed']>): Value {
     const start = this.at;
-    // What is left is shorter than that: no need to look.
+    // The remaining bytes are fewer than the length for which the field would stay packed.
     if (this.#buf.length - start < from) return this.read(1);
     const end = endOf(this.#buf, start, { maxDepth: this.#maxDepth - 1, maxItems: this.#maxItems, maxCost });
     if (end - start < from) return this.read(1);
@@ -210,7 +210,8 @@ export class Reader {
     if (length >= checkFrom && !isUtf8(this.#buf.subarray(start, end))) return this.#bytes(length);
     this.#budget.charge(cost.text + length);
     const text = this.#buf.toString('utf8', start, end);
-    // A replacement character means: invalid, or really there. Only then is the exact answer worth its price.
+    // A replacement character is either in the text or the sign of invalid UTF-8. Only then is the exact check worth
+    // its cost.
     if (text.includes('\ufffd') && !isUtf8(this.#buf.subarray(start, end))) return this.#bytes(length);
     this.at = end;
     return text;
@@ -230,7 +231,7 @@ export class Reader {
 
   #open(count: number, minimum: number, heap: number, depth: number): void {
     if (depth >= this.#maxDepth) throw tooMuch(`is nested deeper than ${this.#maxDepth}`);
-    // Never allocate for items that cannot be there.
+    // Never allocates for more items than the remaining bytes can hold.
     if (count * minimum > this.#buf.length - this.at) throw malformed('the data ends early', this.at);
     this.#budget.container(count, heap);
   }
@@ -253,7 +254,7 @@ export class Reader {
     return dict;
   }
 
-  /** The rest of a map that turned out to need a Map, from the value of `key` on. */
+  /** Reads the rest of a map that needs a Map (not an object), starting with the value of `key`. */
   #mapRest(start: { [key: string]: Value }, key: Value, left: number, depth: number): Map<Value, Value> {
     const map = new Map<Value, Value>(Object.entries(start));
     map.set(key, this.read(depth + 1));
@@ -284,11 +285,11 @@ export class Reader {
     if (data > end) throw malformed('the data ends early', start);
     const outputter = this.#buf.toString('utf8', start + 2, data);
     const facts = { plain: this.#buf[start] === 1, ...(outputter ? { outputter } : {}) };
-    // Not one of the values a message may hold: whoever asked for it looks for it where it can be.
+    // Not one of the values that a message may contain: readers that enabled it expect it only in certain fields.
     return new JsonText([this.#buf.subarray(data, end)], facts) as unknown as Value;
   }
 
-  /** Salt's internal constants, `[name, value]`: only the value means anything outside Python. */
+  /** Salt's internal constants, `[name, value]`: only the value is meaningful outside Python. */
   #constant(start: number, end: number, depth: number): Value {
     try {
       const raw = this.#raw;

@@ -1,4 +1,4 @@
-// Msgpack writer: one growing buffer, Salt's old raw family unless `bin` is asked for.
+// Msgpack writer: one growing buffer; uses the old raw family, as Salt does, unless `bin` is set.
 import { HaliteError } from '../../errors/index.ts';
 import { JsonText } from '../json/json-text.ts';
 import { PyFloat, type Value } from '../value.ts';
@@ -8,9 +8,9 @@ import { PackedValue } from './packed.ts';
 export interface PackOptions {
   /** Bytes as `bin` and text with `str8`, as msgpack-python 1.x does. Never on the network: old peers cannot read it. */
   readonly bin?: boolean;
-  /** How dates travel; `text` is for peers of 2015.5, which know no extension types. */
+  /** How dates are encoded; `text` is for peers of 2015.5, which do not support extension types. */
   readonly dates?: 'ext' | 'text';
-  /** A JsonText goes as it is, for a reader that asked for it; otherwise as the value it stands for. */
+  /** Writes a JsonText as such, for a reader that asked for it; otherwise the value that it represents. */
   readonly jsonTexts?: boolean;
   /** Bytes left free before the value, for the header of a frame. */
   readonly room?: number;
@@ -23,7 +23,7 @@ const maxDepth = 512;
 const keepScratch = 1 << 16;
 const high = 4294967296;
 
-// One scratch buffer for all calls: packing never yields, so two calls cannot meet in it.
+// One scratch buffer for all calls: packing is synchronous, so two calls never use it at the same time.
 let out = Buffer.allocUnsafeSlow(keepScratch);
 let at = 0;
 let bin = false;
@@ -42,7 +42,7 @@ export function pack(value: Value, options: PackOptions = {}): Buffer {
     if (out.length <= keepScratch) return Buffer.from(used);
     return at > out.length >> 1 ? used : Buffer.from(used);
   } finally {
-    // A large scratch was handed out (or would only hold memory): start anew.
+    // A large scratch buffer was returned to the caller (or would only hold memory): allocate a new one next time.
     if (out.length > keepScratch) out = Buffer.allocUnsafeSlow(keepScratch);
   }
 }
@@ -99,7 +99,7 @@ function writeObject(value: Exclude<Value, null | string | number | boolean | bi
 }
 
 function writePacked(value: PackedValue): void {
-  // With some room for what follows, as below.
+  // Reserves some extra space for the following values, as below.
   reserve(1024 + value.length);
   out.set(value, at);
   at += value.length;
@@ -112,7 +112,7 @@ function writeJsonText(written: JsonText, depth: number): void {
     return;
   }
   const length = 2 + name.length + written.length;
-  // With some room for what follows: a long text should not be copied twice.
+  // Reserves some extra space for the following values, so that a long text is not copied twice.
   reserve(1024 + length);
   out[at] = 0xc9;
   at = out.writeUInt32BE(length, at + 1);
@@ -258,7 +258,7 @@ function writeBigInt(value: bigint): void {
   if (value >= -0x80000000n && value <= 9007199254740991n) {
     writeNumber(Number(value));
   } else if (value >= 1n << 64n || value < -(1n << 63n)) {
-    // Salt: what 64 bit cannot hold travels as decimal text.
+    // As in Salt: numbers that do not fit 64 bits are sent as decimal text.
     writeText(value.toString());
   } else {
     reserve(9);

@@ -1,14 +1,16 @@
-// The head of a msgpack value: how long it is and how many values are inside, without making any of them.
+// Reads the head of a msgpack value: its length and the number of values inside, without decoding them.
 
-/** What the last call of `readHead` found. One object for all calls: reading never yields. */
+/** The result of the last call of `readHead`. One object for all calls: reading is synchronous. */
 export const head = {
-  /** Behind the head, and behind the content of what holds no other values. */
+  /** The offset after the head, and after the content of a value that contains no other values. */
   end: 0,
-  /** Values inside: two per entry of a map. */
+  /** Number of values inside: two per entry of a map. */
   inside: 0,
 };
 
-/** Reads the head at `at`; false while bytes up to `filled` are missing (of the content too: then `end` is known). */
+/**
+ * Reads the head at `at`; false while bytes after `filled` are missing (also those of the content: `end` is then set).
+ */
 export function readHead(buf: Buffer, at: number, filled: number): boolean {
   head.inside = 0;
   head.end = at + 1;
@@ -43,7 +45,7 @@ function lengthWidth(code: number): number {
   return textWidth(code);
 }
 
-/** Bytes after the type byte (and length field) besides the counted content. */
+/** Bytes after the type byte (and length field) that do not belong to the counted content. */
 function fixedSize(code: number): number {
   if (code >= 0xc7 && code <= 0xc9) return 1;
   if (code === 0xca) return 4;

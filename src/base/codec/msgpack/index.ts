@@ -1,4 +1,4 @@
-// Msgpack as Salt speaks it: raw family on the wire, every family accepted.
+// Msgpack as Salt uses it: writes the raw family, accepts every family.
 export { formatDateTime, microsOf } from './datetime.ts';
 export { type UnpackOptions, unpack, unpacked } from './decode.ts';
 export { pack } from './encode.ts';

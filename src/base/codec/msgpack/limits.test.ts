@@ -1,4 +1,4 @@
-// What a message may make of the memory: counted over the whole, refused before anything is made.
+// Bounds on the memory that a message may use: counted over the whole message, checked before anything is allocated.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Value } from '../value.ts';
@@ -23,13 +23,13 @@ const codeOf = (read: () => unknown): string => {
 };
 
 describe('one budget for a whole message', () => {
-  it('counts what is packed again inside', () => {
+  it('counts msgpack values nested in byte strings', () => {
     const bomb = Buffer.concat([Buffer.from([0x93]), ...[1, 2, 3].map(() => constant(many(40, 0x80)))]);
     expect(codeOf(() => unpack(bomb, { maxItems: 100 }))).toBe('codec.limit');
     expect(codeOf(() => unpack(bomb, { maxItems: 200 }))).toBe('read');
   });
 
-  it('counts depth through what is packed again inside', () => {
+  it('counts depth through msgpack values nested in byte strings', () => {
     let value: Buffer = Buffer.from([0xc0]);
     for (let i = 0; i < 40; i++) value = constant(value);
     expect(codeOf(() => unpack(value, { maxDepth: 64 }))).toBe('codec.limit');
@@ -38,17 +38,20 @@ describe('one budget for a whole message', () => {
   it.each([
     ['empty maps', many(100_000, 0x80)],
     ['empty lists', many(200_000, 0x90)],
-    ['bytes that are no text', Buffer.concat([head32(0xdd, 50_000), Buffer.alloc(100_000, Buffer.from([0xa1, 0xff]))])],
+    [
+      'bytes that are not text',
+      Buffer.concat([head32(0xdd, 50_000), Buffer.alloc(100_000, Buffer.from([0xa1, 0xff]))]),
+    ],
     ['long texts', pack('x'.repeat(9_000_000))],
     ['whole floats', Buffer.concat([head32(0xdd, 200_000), Buffer.alloc(1_000_000, Buffer.from([0xca, 0, 0, 0, 0]))])],
     ['a map of many entries', head32(0xdf, 100_000)],
-  ])('refuses %s by what they would take', (_name, bytes) => {
+  ])('refuses %s by the memory they would use', (_name, bytes) => {
     expect(codeOf(() => unpack(Buffer.concat([bytes, Buffer.alloc(300_000)]), { maxCost: 6_000_000 }))).toBe(
       'codec.limit',
     );
   });
 
-  it('takes a long honest text within little more than its length', () => {
+  it('accepts a long valid text within little more memory than its length', () => {
     expect(unpack(pack({ return: 'x'.repeat(1_000_000) }), { maxCost: 1_100_000 })).toBeDefined();
   });
 });
@@ -56,7 +59,7 @@ describe('one budget for a whole message', () => {
 describe('a field that is left packed', () => {
   const packed = { field: 'return', from: 1000, maxCost: 1_000_000 };
 
-  it('is the same value, whoever looks at it and whoever passes it on', () => {
+  it('is the same value when it is decoded and when it is forwarded', () => {
     const { value } = fc.letrec<{ value: Value }>((tie) => ({
       value: fc.oneof(
         { maxDepth: 4 },
@@ -88,7 +91,7 @@ describe('a field that is left packed', () => {
   });
 
   it.each([
-    ['too many small things', many(10_000, 0x80)],
+    ['too many small values', many(10_000, 0x80)],
     ['a hidden message', constant(many(10_000, 0x80))],
     ['too deep', Buffer.concat([Buffer.alloc(2000, 0x91), Buffer.from([0xc0])])],
   ])('is refused with %s', (_name, bytes) => {
@@ -96,7 +99,7 @@ describe('a field that is left packed', () => {
     expect(codeOf(() => unpack(message, { packed, maxDepth: 64 }))).toBe('codec.limit');
   });
 
-  it('is refused when it is no value', () => {
+  it('is refused when it is not a value', () => {
     const start = Buffer.concat([Buffer.from([0x81]), pack('return')]);
     for (const bytes of [head32(0xdd, 0xffffffff), Buffer.concat([Buffer.from([0x92]), Buffer.alloc(2000, 0xc1)])])
       expect(codeOf(() => unpack(Buffer.concat([start, bytes, Buffer.alloc(2000, 0xc1)]), { packed }))).toBe(
@@ -118,7 +121,7 @@ describe('one level of a map', () => {
     expect(read([1])).toBeUndefined();
   });
 
-  it('has no prototype to be reached by a name', () => {
+  it('has no prototype that a key could reach', () => {
     const dict = unpackShallow(pack(JSON.parse('{"__proto__": {"enc": "clear"}, "constructor": 1}')), limits);
     expect(dict?.['enc']).toBeUndefined();
     expect(Object.getPrototypeOf(dict)).toBeNull();
@@ -132,11 +135,11 @@ describe('one level of a map', () => {
     ['a very long name', pack({ ['x'.repeat(100)]: 1 }), 'codec.malformed'],
     ['bytes that follow', Buffer.concat([pack({ a: 1 }), Buffer.from([0])]), 'codec.malformed'],
     ['nothing', Buffer.alloc(0), 'codec.malformed'],
-    ['an end in the middle', pack({ load: 'x'.repeat(50) }).subarray(0, 20), 'codec.malformed'],
+    ['a truncated message', pack({ load: 'x'.repeat(50) }).subarray(0, 20), 'codec.malformed'],
     ['a bomb inside', Buffer.concat([Buffer.from([0x81, 0xa1, 0x61]), many(90, 0x80), Buffer.alloc(0)]), 'read'],
-    ['a larger bomb inside', Buffer.concat([Buffer.from([0x81, 0xa1, 0x61]), many(1000, 0x80)]), 'codec.limit'],
+    ['a larger value inside', Buffer.concat([Buffer.from([0x81, 0xa1, 0x61]), many(1000, 0x80)]), 'codec.limit'],
     [
-      'an extension that hides one',
+      'an extension that contains a larger value',
       Buffer.concat([Buffer.from([0x81, 0xa1, 0x61]), constant(many(1000, 0x80))]),
       'codec.limit',
     ],

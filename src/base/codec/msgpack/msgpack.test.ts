@@ -27,7 +27,7 @@ const codeOf = (run: () => unknown): string => {
   return 'none';
 };
 
-/** Any value that survives the wire: no text that bytes could be taken for, no whole JS floats. */
+/** Any value that a round trip preserves: no bytes that are valid UTF-8 text, no whole numbers as JS floats. */
 const anyValue: fc.Arbitrary<Value> = fc.letrec<{ value: Value; dict: Value }>((tie) => ({
   value: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },
@@ -99,7 +99,7 @@ describe('round trip', () => {
     expect([...(back as Map<Value, Value>)]).toEqual([...map]);
   });
 
-  it('has no prototype to attack', () => {
+  it('has no prototype that input could modify', () => {
     const back = unpack(
       pack(
         newDict([
@@ -113,7 +113,7 @@ describe('round trip', () => {
     expect(at(back, 'hasOwnProperty')).toBeUndefined();
   });
 
-  it('tells floats from integers unless asked not to', () => {
+  it('distinguishes floats from integers unless disabled', () => {
     expect(unpack(pack([1, new PyFloat(1), 1.5]))).toEqual([1, new PyFloat(1), 1.5]);
     expect(unpack(pack(new PyFloat(3)), { keepFloats: false })).toBe(3);
     expect(pack(new PyFloat(-0)).toString('hex')).toBe('cb8000000000000000');
@@ -148,7 +148,7 @@ describe('round trip', () => {
 });
 
 describe('raw mode, dates and extensions', () => {
-  it('keeps text as bytes but names keys', () => {
+  it('keeps text as bytes but decodes keys', () => {
     const back = unpack(
       pack(
         newDict([
@@ -162,22 +162,22 @@ describe('raw mode, dates and extensions', () => {
     expect(Buffer.isBuffer(at(back, 'data'))).toBe(true);
   });
 
-  it('leaves keys that are no text as bytes', () => {
+  it('leaves keys that are not text as bytes', () => {
     const back = unpack(hex('81a2ff0001')) as Map<Value, Value>;
     expect([...back.keys()]).toEqual([Buffer.from([0xff, 0])]);
   });
 
-  it('takes U+FFFD that is really there as text', () => {
+  it('reads a U+FFFD that the sender wrote as text', () => {
     expect(unpack(pack('a\ufffdb'))).toBe('a\ufffdb');
     expect(unpack(hex('a3eda080'))).toEqual(hex('eda080'));
   });
 
-  it('gives back a date that does not exist as its text', () => {
+  it('returns a date that does not exist as its text', () => {
     const body = Buffer.from('20240231T00:00:00.000000');
     expect(unpack(Buffer.concat([hex('c7184e'), body]))).toBe('20240231T00:00:00.000000');
   });
 
-  it('writes dates as text for peers that know no extension', () => {
+  it('writes dates as text for peers that do not support extension types', () => {
     expect(unpack(pack(new Date(0), { dates: 'text' }))).toBe('1970-01-01T00:00:00.000Z');
     expect(unpack(pack(new Date(1500)))).toEqual(new Date(1500));
   });

@@ -1,8 +1,8 @@
-// A value left as the msgpack it came in: large results pass through a daemon without being taken apart there.
+// A value left as the msgpack bytes in which it arrived: large results pass through a daemon without being decoded.
 import { Budget, cost, malformed, tooMuch } from './budget.ts';
 import { head, readHead } from './head.ts';
 
-/** The bytes of one valid value; `pack` writes them as they are, `unpacked` gives the value. */
+/** The bytes of one valid value; `pack` writes them as they are, `unpacked` decodes it. */
 export class PackedValue extends Uint8Array<ArrayBufferLike> {
   /** Subarrays and copies are plain bytes. */
   static get [Symbol.species](): Uint8ArrayConstructor {
@@ -16,13 +16,13 @@ export interface MeasureLimits {
   readonly maxCost: number;
 }
 
-/** Extension 79 holds a packed value again; honest ones are a name and nothing, so the worst is assumed of them. */
+/** Extension 79 contains another packed value; valid ones are small, so the highest cost is assumed. */
 const nestedCost = cost.map;
 
-/** Where the value at `at` ends. Refuses what reading it would refuse, and makes nothing. */
+/** The offset at which the value at `at` ends. Refuses everything that decoding would refuse, and allocates nothing. */
 export function endOf(buf: Buffer, at: number, limits: MeasureLimits): number {
   const budget = new Budget(limits.maxItems, limits.maxCost);
-  /** Values still to come in the containers around the present one. */
+  /** Number of values that are still missing in each of the enclosing containers. */
   const around: number[] = [];
   let missing = 1;
   let next = at;
@@ -60,7 +60,7 @@ function scalarCost(buf: Buffer, code: number, start: number, end: number): numb
   if (code < 0x80 || code >= 0xe0 || (code >= 0xc0 && code <= 0xc3)) return 0;
   if ((code >= 0xca && code <= 0xcf) || (code >= 0xd0 && code <= 0xd3)) return cost.boxed;
   const extension = (code >= 0xc7 && code <= 0xc9) || (code >= 0xd4 && code <= 0xd8);
-  // What ends beyond ASCII may be no text at all, and bytes are dearer.
+  // A text that is not all ASCII may be invalid UTF-8 and become bytes, which cost more.
   if (!extension) return ((buf[end - 1] as number) < 0x80 ? cost.text : cost.bytes) + end - start;
   const width = code >= 0xd4 ? 0 : 1 << (code - 0xc7);
   return buf[start + 1 + width] === 79 ? (end - start) * nestedCost : cost.bytes + end - start;

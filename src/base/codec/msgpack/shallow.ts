@@ -1,4 +1,5 @@
-// One level of a map: for envelopes of peers nobody knows yet, where nothing is made that is not needed.
+// Decodes one level of a map: for envelopes of peers that are not authenticated yet, where only needed fields are
+// decoded.
 import { newDict, type PlainDict, type Value } from '../value.ts';
 import { malformed, tooMuch } from './budget.ts';
 import { Reader } from './decode.ts';
@@ -7,13 +8,16 @@ import { endOf, isContainer, type MeasureLimits, PackedValue } from './packed.ts
 
 export interface ShallowLimits extends MeasureLimits {
   readonly maxFields: number;
-  /** Text longer than that stays bytes: a view of the message. */
+  /** Longer text stays bytes: a view of the message. */
   readonly longText: number;
 }
 
 const longestKey = 64;
 
-/** The fields of a map whose keys are text, each once; maps and lists inside stay packed. Undefined for what is no map. */
+/**
+ * The fields of a map whose keys are text, each key once; maps and lists inside stay packed. Undefined for any other
+ * value.
+ */
 export function unpackShallow(bytes: Uint8Array, limits: ShallowLimits): PlainDict | undefined {
   const buf = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   const code = buf[0];

@@ -1,4 +1,4 @@
-// Short ASCII texts met before are found again instead of made anew: map keys and function names repeat endlessly.
+// Reuses short ASCII texts that were decoded before: the same map keys and function names occur again and again.
 
 /** The text of the bytes when they are ASCII, otherwise undefined. */
 export type TextCache = (buf: Buffer, start: number, end: number) => string | undefined;

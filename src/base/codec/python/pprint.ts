@@ -19,7 +19,7 @@ export function pprintValue(value: Value, options: PprintOptions = {}): string {
   return format(value, { width: options.width ?? 80, indent: options.indent ?? 1 }, 0, 0, 0);
 }
 
-/** `column` is where the value begins, `allowance` what must still fit behind it. */
+/** `column` is where the value begins, `allowance` the number of characters that must still fit after it. */
 function format(value: Value, style: Style, column: number, allowance: number, level: number): string {
   const line = sortedRepr(value);
   if (lengthOf(line) <= style.width - column - allowance) return line;
@@ -104,7 +104,8 @@ function formatBytes(bytes: Uint8Array, style: Style, column: number, allowance:
   const room = top ? allowance + 1 : allowance;
   const parts: Uint8Array[] = [];
   for (let i = 0; i < bytes.length; i += 4) parts.push(bytes.subarray(i, i + 4));
-  // Python: with a whole number of groups of four there is no shorter last group, so nothing is set aside for what follows.
+  // Python: when the number of groups of four is whole there is no shorter last group, so no space is reserved for the
+  // closing characters.
   const lastRoom = bytes.length % 4 === 0 ? 0 : room;
   const chunks = wrapParts(
     parts,
@@ -118,7 +119,7 @@ function formatBytes(bytes: Uint8Array, style: Style, column: number, allowance:
   return top ? `(${joined})` : joined;
 }
 
-/** Parts packed into chunks whose repr fits the width; the last part must leave `room` as well. */
+/** Joins parts to chunks whose repr fits the width; the last chunk must leave `room` columns free. */
 function wrapParts<T extends { readonly length: number }>(
   parts: readonly T[],
   empty: T,

@@ -30,7 +30,7 @@ describe('Python text', () => {
     });
   }
 
-  it('prints what only JavaScript has', () => {
+  it('prints values that only JavaScript has', () => {
     expect(pyRepr(undefined)).toBe('None');
     expect(pyRepr(newDict([['a', 1e21]]))).toBe("{'a': 1000000000000000000000}");
     expect(reprFloat(Number.NaN)).toBe('nan');

@@ -50,7 +50,7 @@ function reprNumber(value: number): string {
   return Number.isInteger(value) ? BigInt(value).toString() : reprFloat(value);
 }
 
-/** The shortest digits that read back, written with an exponent below 1e-4 and from 1e16 on. */
+/** The shortest digits that read back as the same number, with an exponent below 1e-4 and from 1e16 on. */
 export function reprFloat(value: number): string {
   if (Number.isNaN(value)) return 'nan';
   if (!Number.isFinite(value)) return value > 0 ? 'inf' : '-inf';

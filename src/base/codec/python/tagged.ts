@@ -1,4 +1,4 @@
-// Values in JSON with their Python kind written down, the form of the recorded fixtures; used by tests only.
+// JSON values with their Python type as a tag, the form of the recorded fixtures; used only by tests.
 import { parseDateTime } from '../msgpack/datetime.ts';
 import { dictOf, PyFloat, type Value } from '../value.ts';
 
@@ -6,7 +6,7 @@ export type Tagged = null | boolean | string | Tagged[] | { $: string; v: string
 
 const floats: Readonly<Record<string, number>> = { inf: Number.POSITIVE_INFINITY, '-inf': Number.NEGATIVE_INFINITY };
 
-/** The value that was written down. */
+/** The value without its tags. */
 export function untag(tagged: Tagged): Value {
   if (Array.isArray(tagged)) return tagged.map(untag);
   if (tagged === null || typeof tagged !== 'object') return tagged;

@@ -2,7 +2,7 @@
 import { pyRepr, pyStr } from '../python/index.ts';
 import { type Dict, dictEntries, isDict, isFloat, type Value } from '../value.ts';
 
-/** Tables still to be written: full name below the one at hand → table. */
+/** Tables still to be written: full name below the current table → table. */
 type Pending = Map<string, Dict>;
 
 const bare = /^[A-Za-z0-9_-]+$/;

@@ -13,7 +13,7 @@ export class TomlError extends HaliteError {
   }
 }
 
-/** A table in the making. */
+/** A table that is being read. */
 type Table = Map<string, Node>;
 /** An array of tables, which grows with every `[[name]]`; other arrays are values. */
 class Tables {
@@ -38,7 +38,7 @@ class TomlReader {
   readonly #text: string;
   #at = 0;
   readonly #root: Table = new Map();
-  /** Tables that a header or inline braces have defined: they are not defined again. */
+  /** Tables defined by a header or by inline braces: they must not be defined again. */
   readonly #defined = new Set<Table>();
   readonly #closed = new Set<Table>();
 
@@ -104,7 +104,7 @@ class TomlReader {
     return table;
   }
 
-  /** The table a path leads to, made where there is none; of an array of tables its last one. */
+  /** The table at a path, created if missing; for an array of tables, its last table. */
   #walk(from: Table, path: readonly string[], start: number): Table {
     let table = from;
     for (const name of path) {
@@ -115,7 +115,7 @@ class TomlReader {
         table = fresh;
       } else if (next instanceof Tables) table = next.list.at(-1) as Table;
       else if (isTable(next) && !this.#closed.has(next)) table = next;
-      else this.#fail(`${name} is no table that can be added to`, start);
+      else this.#fail(`${name} is not a table that can be extended`, start);
     }
     return table;
   }
@@ -223,7 +223,7 @@ class TomlReader {
     }
   }
 
-  /** Between triple quotes; a line break right behind the first ones does not count. */
+  /** Text between triple quotes; a line break directly after the opening quotes is dropped. */
   #block(quote: string): string {
     const start = this.#at;
     this.#at += 3;
@@ -233,7 +233,7 @@ class TomlReader {
       if (this.#at >= this.#text.length) this.#fail('Unterminated string found', start);
       if (this.#text.startsWith(quote.repeat(3), this.#at)) {
         this.#at += 3;
-        // Up to two quotes may stand right before the closing ones.
+        // Up to two quotes may precede the closing ones.
         const more = this.#take(quote === '"' ? /"{0,2}/y : /'{0,2}/y) ?? '';
         return made + more;
       }

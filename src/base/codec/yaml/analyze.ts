@@ -1,4 +1,4 @@
-// What styles a text may be written in: the analysis of libyaml's emitter.
+// Finds the styles in which a text may be written, as libyaml's emitter does.
 import { isBlankOrEnd, isBreak } from './chars.ts';
 
 export interface ScalarAnalysis {
@@ -18,7 +18,7 @@ const allAllowed: ScalarAnalysis = {
 };
 const emptyText: ScalarAnalysis = { ...allAllowed, flowPlain: false, block: false };
 
-/** Texts that need no closer look: words, paths, versions. */
+/** Texts that need no further analysis: words, paths, versions. */
 const harmless = /^[A-Za-z0-9_/][A-Za-z0-9_./@%+=~^$;()<>&*!|'"`-]*$/;
 
 /** Can be written without an escape. Characters above the basic plane cannot: libyaml escapes them. */
@@ -47,7 +47,7 @@ export function analyzeScalar(text: string, allowUnicode: boolean): ScalarAnalys
 
 const leadingIndicators = '#,[]{}&*!|>\'"%@`';
 
-/** Characters that would mean something in flow or in block context. */
+/** Characters that have a meaning in flow or in block context. */
 function findIndicators(text: string): { flow: boolean; block: boolean } {
   const first = text.charAt(0);
   let block = text.startsWith('---') || text.startsWith('...') || leadingIndicators.includes(first);

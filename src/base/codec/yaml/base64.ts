@@ -4,7 +4,9 @@ import { pyRepr } from './py-text.ts';
 const isDigit = (c: number): boolean =>
   (c >= 65 && c <= 90) || (c >= 97 && c <= 122) || (c >= 48 && c <= 57) || c === 43 || c === 47;
 
-/** The bytes, or what is wrong. Python's decoder skips foreign characters, but the padding must fit. */
+/**
+ * The bytes, or the problem. Python's decoder skips characters outside the alphabet, but the padding must be correct.
+ */
 export function decodeBase64(text: string): Uint8Array | string {
   const foreign = asciiProblem(text);
   if (foreign !== undefined) return foreign;

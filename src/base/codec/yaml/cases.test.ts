@@ -24,7 +24,7 @@ const { cases } = readFixture<{ cases: (LoadCase | DumpCase)[] }>('yaml-cases.js
 const loadCases = cases.filter((one): one is LoadCase => 'yaml' in one);
 const dumpCases = cases.filter((one): one is DumpCase => 'data' in one);
 
-/** What loading gives, with the fields the expectation names. */
+/** The result of loading, reduced to the fields that the expectation names. */
 function outcomeOf(text: string, expected: LoadOutcome): LoadOutcome {
   try {
     return { value: inAnyOrder(encodeValue(loadYaml(text))) };
@@ -61,7 +61,7 @@ function expectedOf(outcome: LoadOutcome): LoadOutcome {
 }
 
 describe('load cases', () => {
-  it('are all there', () => {
+  it('are complete', () => {
     expect(loadCases.length + dumpCases.length).toBe(193);
   });
 

@@ -1,5 +1,5 @@
 // Character classes of YAML 1.1, on UTF-16 codes; NaN (past the end) counts as the end of the text.
-// The reader has refused all other control characters before, so "32 or less" means blank or break.
+// The reader has already refused all other control characters, so "32 or less" means blank or break.
 
 export const isBreak = (c: number): boolean => c === 10 || c === 13 || c === 0x85 || c === 0x2028 || c === 0x2029;
 

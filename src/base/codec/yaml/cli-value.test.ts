@@ -50,12 +50,12 @@ describe('parseInput', () => {
     expect(facts.inputs.length).toBeGreaterThan(100);
   });
 
-  it('leaves job ids alone without conditioning', () => {
+  it('does not convert job ids without conditioning', () => {
     expect(parseInput(['20240101000000000000'], { condition: false }).args).toEqual([20240101000000000000n]);
     expect(parseInput(['20240101000000000000']).args).toEqual(['20240101000000000000']);
   });
 
-  it('takes marked dicts as keyword arguments and drops a false mark', () => {
+  it('accepts marked dicts as keyword arguments and drops a false mark', () => {
     const marked = newDict([
       ['__kwarg__', true],
       ['a', 1],

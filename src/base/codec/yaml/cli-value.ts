@@ -1,4 +1,5 @@
-// Command-line arguments to values, by Salt's rules: YAML, but text stays text wherever YAML would lose something.
+// Command-line arguments to values, by Salt's rules: YAML, except that text stays text wherever YAML would lose
+// something.
 import { type Dict, dictEntries, isDict, newDict, type PlainDict, type Value } from '../value.ts';
 import { PySet, PyTuple } from './collections.ts';
 import { loadYaml } from './load.ts';
@@ -7,10 +8,10 @@ import { pyStrip } from './py-text.ts';
 // Python's `\w` takes letters and numbers of all scripts; `$` allows one final line break, which is dropped.
 const kwargPattern = /^((?!\p{Nd})[\p{L}\p{N}_][\p{L}\p{N}_.-]*)=(?!=)([^\n]*)\n?$/u;
 
-/** The value Salt passes on for one argument of a command line. Never throws: what is no YAML stays text. */
+/** The value that Salt passes for one argument of a command line. Never throws: text that is not YAML stays text. */
 export function parseCliYaml(text: string): Value {
   const stripped = pyStrip(text);
-  // These would load as nothing at all.
+  // YAML loads these as null.
   if (stripped === '' || stripped === '---' || stripped === '...') return text;
   // `1_000` looks like a number to YAML, but is more likely a name.
   if (text.includes('_') && /^[0-9_]*$/.test(stripped)) return text;
@@ -18,7 +19,7 @@ export function parseCliYaml(text: string): Value {
   if (text === 'None') return null;
   const value = loadOrUndefined(text);
   if (value === undefined) return text;
-  // With a comment sign, text may have lost its end; other types are taken at their word.
+  // After a `#` the text may have lost its end (a comment in YAML); other types are accepted as they are.
   if (text.includes('#')) return typeof value === 'string' || value === null ? text : value;
   return acceptable(text, value) ? value : text;
 }

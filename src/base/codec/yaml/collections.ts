@@ -1,14 +1,17 @@
-// Python collections that the value model has no kind for: tuples, sets, and maps that keep their order when dumped.
+// Python collections that the value model lacks: tuples, sets, and maps whose order is kept when they are dumped.
 import type { Dict, Value } from '../value.ts';
 
-/** A Python tuple. Everything that does not care may treat it as a list. */
+/** A Python tuple. Code that does not distinguish tuples may treat it as a list. */
 export class PyTuple extends Array<Value> {
   static override get [Symbol.species](): ArrayConstructor {
     return Array;
   }
 }
 
-/** A Python set, in the order it was written; the values are distinct. Everything that does not care sees a list. */
+/**
+ * A Python set, in the order it was written; the values are distinct. Code that does not distinguish sets may treat it
+ * as a list.
+ */
 export class PySet extends Array<Value> {
   static override get [Symbol.species](): ArrayConstructor {
     return Array;

@@ -13,7 +13,7 @@ export interface Composed {
 
 export interface ComposeLimits {
   readonly maxDepth: number;
-  /** Nodes that aliases may add when written out in full. */
+  /** Number of nodes that aliases may add when they are expanded. */
   readonly maxExpansion: number;
 }
 
@@ -43,7 +43,7 @@ class Composer {
     parser.next();
     parser.next();
     let root: YamlNode | undefined;
-    // The type is read through a function, since `next()` changes it behind the compiler's back.
+    // The type is read through a function because `next()` changes it and the compiler cannot see that.
     if (this.#eventType() !== E.streamEnd) {
       parser.next();
       root = this.#compose(1);

@@ -22,7 +22,7 @@ export interface ScalarRules {
   readonly keepFloats: boolean;
 }
 
-/** The value of a node whose tag stands for a scalar. */
+/** The value of a node whose tag names a scalar type. */
 export function constructScalar(node: YamlNode, rules: ScalarRules): Value {
   try {
     return construct(node, rules);
@@ -160,7 +160,7 @@ const bools = new Map([
 ]);
 
 function constructBinary(text: string, node: YamlNode, rules: ScalarRules): Uint8Array {
-  // As Salt 3008: what the padding lacks is added. (Earlier releases refuse it.)
+  // As in Salt 3008, missing padding is added. (Earlier releases refuse it.)
   const decoded = decodeBase64(text + '='.repeat((4 - (text.length % 4)) % 4));
   if (typeof decoded === 'string') return rules.source.fail('ConstructorError', decoded, node.start);
   return decoded;

@@ -1,4 +1,4 @@
-// The constructor: node graph to values, in PyYAML's order, so that of several problems the same one is reported.
+// The constructor: node graph to values, in PyYAML's order, so that the same one of several problems is reported.
 import { type Dict, isDict, isReorderedKey, newDict, type PlainDict, type Value } from '../value.ts';
 import { markOrdered, PyTuple, setOf } from './collections.ts';
 import { constructScalar, type ScalarRules } from './construct-scalar.ts';
@@ -34,9 +34,9 @@ const noHolder: Value[] = [];
 class Constructor {
   readonly #rules: ConstructRules;
   readonly #source: YamlSource;
-  /** Collections are filled one after the other in the order they are met: the parent before its children. */
+  /** Collections are filled in the order in which they are found: the parent before its children. */
   readonly #queue: YamlNode[] = [];
-  // Places for collections that could not be made before their content was known.
+  // Places for collections whose content had to be known before they could be created.
   readonly #holders: (Dict | Value[])[] = [];
   readonly #holderKeys: Value[] = [];
   readonly #held: YamlNode[] = [];
@@ -80,7 +80,7 @@ class Constructor {
 
   #collection(node: YamlNode): Value | undefined {
     if (node.kind === scalarKind) {
-      // Refused when its turn comes.
+      // Refused when this node is constructed.
       this.#queue.push(node);
       return undefined;
     }
@@ -92,7 +92,7 @@ class Constructor {
     return node.result ?? undefined;
   }
 
-  /** Notes that a place is to be filled later, and gives the value to put there until then. */
+  /** Records that a place is filled later, and returns the value to put there until then. */
   #hold(value: Value | undefined, holder: Dict | Value[], key: Value, node: YamlNode): Value {
     if (value !== undefined) return value;
     this.#holders.push(holder);
@@ -164,7 +164,7 @@ class Constructor {
         }
         replaced = true;
       }
-      // The dict may still change its form, so its places are noted without it at first.
+      // The dict may still change its form, so its places are first recorded without it.
       if (value === undefined) this.#hold(value, noHolder, builder.storedKey(key), valueNode);
     }
     const { dict } = builder;
@@ -174,7 +174,7 @@ class Constructor {
     return dict;
   }
 
-  /** Notes the places anew after equal keys: only the last value of each key counts. */
+  /** Records the places again after equal keys: only the last value of each key counts. */
   #holdLatest(items: readonly YamlNode[], builder: DictBuilder, from: number): void {
     for (const list of [this.#holders, this.#holderKeys, this.#held]) list.length = from;
     const latest = new Map<Value, YamlNode>();
@@ -199,13 +199,13 @@ class Constructor {
 
 const resultOf = (node: YamlNode): Value => (node.kind === scalarKind ? null : node.result);
 
-/** The empty collection, when its form is clear from the start; most are, and need no second visit. */
+/** The empty collection, when its form is known from the start; most are, and need no second visit. */
 function shellOf(node: CollectionNode): Value {
   if (node.kind === sequenceKind) return node.tag === tags.seq || node.tag === tags.pairs ? [] : null;
   return (node.tag === tags.map || node.tag === tags.omap) && hasPlainKeys(node) ? newDict() : null;
 }
 
-/** Every key is text as it stands, and none would be moved by JavaScript. */
+/** Whether every key is text in its final form and none would be reordered by JavaScript. */
 function hasPlainKeys(node: CollectionNode): boolean {
   const { items } = node;
   for (let i = 0; i < items.length; i += 2) {

@@ -1,10 +1,10 @@
-// Builds a dict entry by entry with Python's notion of equal keys: 1, 1.0 and true are one key.
+// Builds a dict entry by entry with Python's equality of keys: 1, 1.0 and true are one key.
 import { type Dict, isReorderedKey, type MapDict, newDict, type PlainDict, PyFloat, type Value } from '../value.ts';
 
 export class DictBuilder {
   readonly #plain: PlainDict;
   #map: MapDict | undefined;
-  /** Keys that are not text, by what makes them equal. */
+  /** Keys that are not text, by a text that is the same for equal keys. */
   #others: Map<string, Value> | undefined;
 
   /** Starts from an empty dict that exists already, if given. */
@@ -16,7 +16,7 @@ export class DictBuilder {
     return this.#map ?? this.#plain;
   }
 
-  /** Adds or replaces; false when an equal key was there already, which then keeps its form and place. */
+  /** Adds or replaces an entry; false when an equal key exists already, which then keeps its form and place. */
   add(key: Value, value: Value): boolean {
     if (typeof key !== 'string') return this.#addOther(key, value);
     if (this.#map === undefined) {

@@ -1,4 +1,4 @@
-// Dumping: options, aliases, order, kinds without a case of their own; expected texts are those of real Salt.
+// Dumping: options, aliases, order, types without a recorded case; expected texts are those of real Salt.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { HaliteError } from '../../errors/index.ts';
@@ -11,7 +11,7 @@ import { loadYaml } from './load.ts';
 const inAllStyles = (value: Value): string[] => [true, false, null].map((flow) => dumpYaml(value, { flow }));
 
 describe('aliases', () => {
-  it('stand for collections that occur again', () => {
+  it('replace collections that occur again', () => {
     const dict = newDict([['a', 1]]);
     const list = [1, 2];
     expect(inAllStyles({ m: [dict, [list, dict]], n: list })).toEqual([
@@ -29,7 +29,7 @@ describe('aliases', () => {
     expect(dumpYaml([empty, empty], { flow: true })).toBe('[[], []]\n');
   });
 
-  it('also close a circle', () => {
+  it('also represent a cycle', () => {
     const circle: Value[] = [];
     circle.push(circle);
     expect(inAllStyles(circle)).toEqual(['&id001 [*id001]\n', '&id001\n- *id001\n', '&id001\n- *id001\n']);
@@ -104,7 +104,7 @@ describe('kinds', () => {
     expect(dumpYaml(undefined as unknown as Value)).toBe('NULL\n');
   });
 
-  it('nest no deeper than allowed', () => {
+  it('are refused when nested deeper than allowed', () => {
     let value: Value = [];
     for (let i = 0; i < 2000; i++) value = [value];
     expect(() => dumpYaml(value)).toThrow('Value is nested deeper than 1000 levels.');
@@ -152,7 +152,7 @@ describe('reading back', () => {
     ),
   }));
 
-  it('gives the value again, in every style', () => {
+  it('is loaded as the same value, in every style', () => {
     fc.assert(
       fc.property(value, fc.constantFrom(true, false, null), fc.boolean(), (before, flow, allowUnicode) => {
         const after = loadYaml(dumpYaml(before, { flow, allowUnicode, sortKeys: false }));

@@ -1,4 +1,4 @@
-// Dumping: value to text, as Salt's safe dumper with libyaml writes it.
+// Dumping: value to text, as Salt's safe dumper with libyaml does it.
 import { HaliteError } from '../../errors/index.ts';
 import type { Value } from '../value.ts';
 import { emitDocument } from './emitter.ts';

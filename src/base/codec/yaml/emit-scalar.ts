@@ -20,7 +20,7 @@ export function writeSingleQuoted(w: Writer, text: string, allowBreaks: boolean)
   w.indention = false;
 }
 
-/** Lines that are too long break at a single space; a line break is written twice, as reading folds it. */
+/** Long lines break at a single space; a line break is written twice because reading folds it. */
 function writeFolded(w: Writer, text: string, allowBreaks: boolean, quoted: boolean): boolean {
   if (w.column + text.length <= w.width && !/[\n\r\x85\u2028\u2029']/.test(text)) {
     w.put(text);

@@ -1,11 +1,11 @@
-// The emitter: nodes to text, with the look of libyaml.
+// The emitter: nodes to text, formatted as by libyaml.
 import { analyzeScalar, type ScalarAnalysis } from './analyze.ts';
 import { writeDoubleQuoted, writeLiteral, writePlain, writeSingleQuoted } from './emit-scalar.ts';
 import type { DumpNode } from './represent.ts';
 import { tags } from './resolver.ts';
 import type { Writer } from './writer.ts';
 
-/** Where a node stands: it changes quoting and whether a list is indented. */
+/** The position of a node: it determines the quoting and whether a list is indented. */
 interface Spot {
   readonly inMapping: boolean;
   readonly simpleKey: boolean;
@@ -52,7 +52,7 @@ function writeAnchor(w: Writer, mark: '&' | '*', anchor: string): void {
   w.indention = false;
 }
 
-/** The tag to write, in short form; undefined when the content says it all. */
+/** The tag to write, in short form; undefined when the content implies it. */
 function shownTag(node: DumpNode): string | undefined {
   if (node.kind === 'sequence') return undefined;
   if (node.kind === 'mapping') return node.tag === tags.map ? undefined : shortTag(node.tag);
@@ -137,7 +137,7 @@ function emitBlockMapping(w: Writer, node: DumpNode): void {
   });
 }
 
-/** Fits on the line of its value: one line, at most 128 bytes with anchor and tag. */
+/** Whether a key fits on the line of its value: one line, at most 128 bytes with anchor and tag. */
 function isSimpleKey(node: DumpNode, w: Writer): boolean {
   let length = node.anchor?.length ?? 0;
   if (node.anchor !== undefined && node.written) return length <= maxKeyBytes;
@@ -156,7 +156,7 @@ function emitScalar(w: Writer, node: DumpNode, spot: Spot): void {
   const tag = shownTag(node);
   const style = selectStyle(w, node, spot, analysis, tag !== undefined);
   if (node.anchor !== undefined) writeAnchor(w, '&', node.anchor);
-  // Quotes make a text of anything: a lone `!` says that it is to be read as if it had none.
+  // A quoted scalar is always text: a lone `!` marks it as a scalar that is read as if it were unquoted.
   writeTag(w, tag ?? (style !== 'plain' && node.tag !== tags.str ? '!' : undefined));
   w.deeper(true, false, () => {
     if (style === 'plain') writePlain(w, node.text, !spot.simpleKey);

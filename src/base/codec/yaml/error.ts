@@ -1,11 +1,11 @@
-// The error of the YAML reader: PyYAML's wording, the place, and an excerpt of the source.
+// The error of the YAML reader: PyYAML's wording, the position, and an excerpt of the source.
 import { HaliteError } from '../../errors/index.ts';
 
 export type YamlErrorCode = 'render.failed' | 'config.syntax';
 
 /**
- * Which part refused the text, by the name Python's exception has. `recursive` and `limit` are ours: Halite holds no
- * cyclic values, and bounds depth and alias expansion.
+ * The part that refused the text, named as Python's exception. `recursive` and `limit` exist only in Halite: it holds
+ * no cyclic values, and bounds depth and alias expansion.
  */
 export type YamlErrorKind =
   | 'ReaderError'
@@ -42,16 +42,16 @@ interface ReadText {
 /** Text that is not acceptable YAML. */
 export class YamlError extends HaliteError {
   readonly kind: YamlErrorKind;
-  /** What is wrong, in libyaml's words. */
+  /** The problem, in libyaml's words. */
   readonly problem: string;
-  /** What was being read, when that helps. */
+  /** What was being read, when that helps to find the problem. */
   readonly context: string | undefined;
   readonly file: string;
   readonly line: number;
   readonly column: number;
   readonly contextLine: number | undefined;
   readonly contextColumn: number | undefined;
-  /** The lines around the problem, the guilty one marked, in the look of Salt's render errors. */
+  /** The lines around the problem, with the faulty one marked, in the format of Salt's render errors. */
   readonly excerpt: string;
 
   constructor(source: ReadText, fault: YamlFault) {

@@ -18,7 +18,7 @@ function errorOf(text: string, options = {}): YamlError {
 }
 
 describe('values', () => {
-  it('keeps whole floats unless told otherwise', () => {
+  it('keeps whole floats unless disabled', () => {
     expect(loadYaml('[1.0, 1.5, 1, .inf]')).toEqual([new PyFloat(1), 1.5, 1, Infinity]);
     expect(loadYaml('[1.0, -0.0]', { floats: 'plain' })).toEqual([1, -0]);
   });
@@ -37,7 +37,7 @@ describe('values', () => {
     expect(loadYaml('80: {443: x}')).toEqual(new Map([[80, new Map([[443, 'x']])]]));
   });
 
-  it('has tuples and sets that still are lists to others', () => {
+  it('has tuples and sets that are lists for other code', () => {
     const value = loadYaml('[!!pairs [a: [1]], !!set {b, c}]') as [Value[], Value[]];
     expect(value[0][0]).toBeInstanceOf(PyTuple);
     expect(value[0]).toEqual([PyTuple.from(['a', [1]])]);
@@ -53,7 +53,7 @@ describe('values', () => {
     expect((value['d'] as Value[])[0]).toBe(value['c']);
   });
 
-  it('lets the last of equal keys win when asked', () => {
+  it('keeps the last of equal keys when requested', () => {
     const text = 'a: {x: 1}\nb: 2\na: 3\n1: {c: d}\n1.0: {e: f}\ntrue: {g: h}';
     expect(loadYaml(text, { duplicates: 'last' })).toEqual(
       new Map<Value, Value>([
@@ -64,7 +64,7 @@ describe('values', () => {
     );
   });
 
-  it('marks mappings as ordered when asked', () => {
+  it('marks mappings as ordered when requested', () => {
     const value = loadYaml('z: {1: 2}\na: 1', { ordered: true }) as Record<string, Map<Value, Value>>;
     expect(isOrdered(value) && isOrdered(value['z'] as Map<Value, Value>)).toBe(true);
     expect(isOrdered(loadYaml('a: 1') as Record<string, Value>)).toBe(false);
@@ -76,7 +76,7 @@ describe('values', () => {
 });
 
 describe('positions', () => {
-  it('know the line of keys and items, through merges and aliases too', () => {
+  it('give the line of keys and items, also for merges and aliases', () => {
     const text =
       '# top\nbase: &b\n  x: 1\n  y:\n    - one\n    - {k: v,\n       l: w}\nweb:\n  <<: *b\n  x: 2\nalso: *b\n80: n';
     const { value, positions } = loadYamlWithPositions(text);
@@ -195,11 +195,11 @@ describe('limits', () => {
     expect(errorOf('[[[1]]]', { maxDepth: 2 }).problem).toBe('nested deeper than 2 levels');
   });
 
-  it('hold even where the stack is the limit', () => {
+  it('apply even when the stack is used up', () => {
     expect(errorOf('- '.repeat(100_000), { maxDepth: 1_000_000 }).problem).toBe('nested too deeply');
   });
 
-  it('leave ordinary use of aliases alone', () => {
+  it('do not affect ordinary use of aliases', () => {
     const many = `d: &d {a: 1, b: [1, 2, 3]}\n${Array.from({ length: 2000 }, (_, i) => `k${i}: *d`).join('\n')}`;
     expect(Object.keys(loadYaml(many) as object)).toHaveLength(2001);
   });
@@ -210,7 +210,7 @@ describe('limits', () => {
     expect(loadYaml(`0x${'f'.repeat(5000)}`)).toBe(BigInt(`0x${'f'.repeat(5000)}`));
   });
 
-  it('keep hostile and large texts linear', () => {
+  it('keep the time for hostile and large texts linear', () => {
     const texts = [
       `${'['.repeat(900)}\n${'a,\n'.repeat(50_000)}${']'.repeat(900)}`,
       `a: x${'\n'.repeat(200_000)}  y`,
@@ -222,7 +222,7 @@ describe('limits', () => {
     ];
     const start = process.cpuUsage();
     for (const text of texts) loadYaml(text);
-    // Of the processor, not of the clock: others may use it too.
+    // CPU time, not wall-clock time: other processes may use the CPU too.
     const { user, system } = process.cpuUsage(start);
     expect((user + system) / 1000).toBeLessThan(10_000);
   });

@@ -37,7 +37,7 @@ export function loadYaml(text: string, options: LoadYamlOptions = {}): Value {
   return load(sourceOf(text, options), options, undefined);
 }
 
-/** Reads one YAML document and notes the line of every key and list item. */
+/** Reads one YAML document and records the line of every key and list item. */
 export function loadYamlWithPositions(text: string, options: LoadYamlOptions = {}): PositionedYaml {
   const source = sourceOf(text, options);
   const recorder = new PositionRecorder();
@@ -74,7 +74,7 @@ function read(source: YamlSource, options: LoadYamlOptions, positions: PositionR
     ordered: options.ordered ?? false,
     positions,
   });
-  // Python would hand out a value that contains itself. (A mapping merged into itself does not.)
+  // Python would return a value that contains itself. (A mapping merged into itself does not.)
   if (cycleAt !== undefined && hasCycle(value))
     source.fail('recursive', 'found unconstructable recursive node', cycleAt);
   return value;

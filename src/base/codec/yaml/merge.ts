@@ -3,13 +3,13 @@ import { type CollectionNode, kindName, mappingKind, scalarKind, sequenceKind, t
 import { tags } from './resolver.ts';
 import type { YamlSource } from './source.ts';
 
-// A chain of merges this long runs out of stack in Python too.
+// A chain of merges this long overflows the stack in Python too.
 const maxMergeDepth = 900;
-// Lists of merges may double at every level; no real document comes near this.
+// Lists of merges may double at every level; real documents stay far below this.
 const maxMergedItems = 1_000_000;
 const context = 'while constructing a mapping';
 
-/** Replaces the merge keys of a mapping by the entries they stand for. */
+/** Replaces the merge keys of a mapping by the merged entries. */
 export function flattenMerges(node: CollectionNode, source: YamlSource, depth = 0): void {
   let hasMerge = false;
   for (let i = 0; i < node.items.length; i += 2) {
@@ -27,7 +27,7 @@ export function flattenMerges(node: CollectionNode, source: YamlSource, depth = 
     if (key.tag === tags.merge) merges.push(value);
     else own.push(key, value);
   }
-  // The merge keys are gone before the merged mappings are looked at: one of them may be this mapping itself.
+  // Removes the merge keys before the merged mappings are read: one of them may be this mapping itself.
   node.items = own;
   const merged: YamlNode[] = [];
   for (const value of merges) collect(node, value, merged, source, depth);

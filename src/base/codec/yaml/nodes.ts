@@ -6,11 +6,11 @@ export const scalarKind = 0;
 export const sequenceKind = 1;
 export const mappingKind = 2;
 
-/** A document has many of these: what is the same for all lies in the class. */
+/** A document has many of these: fields that are the same for all are on the class. */
 export class ScalarNode {
-  /** Changed for the key `=`, which stands for itself. */
+  /** Changed for the key `=`, which is then an ordinary text. */
   tag: string;
-  /** Salt rewrites the text of integers with leading zeros, which merge keys then see. */
+  /** Salt rewrites the text of integers with leading zeros before merge keys are compared. */
   text: string;
   readonly start: number;
 
@@ -36,7 +36,7 @@ export class CollectionNode {
   items: YamlNode[] = [];
   /** Nodes below and including this one, aliases counted in full. */
   size = 1;
-  /** Waiting for, or through with, construction. */
+  /** Construction state: pending or finished. */
   queued = false;
   /** The finished collection; null while there is none. */
   result: Value = null;
@@ -55,7 +55,7 @@ const classNames = ['ScalarNode', 'SequenceNode', 'MappingNode'] as const;
 
 export const kindName = (node: YamlNode): string => kindNames[node.kind];
 
-/** What Python shows for `node.value`; cut where aliases would make it endless. */
+/** The text that Python prints for `node.value`, truncated where aliases would make it endless. */
 export function reprNodeValue(node: YamlNode): string {
   if (node.kind === scalarKind) return node.text;
   const parts: string[] = [];
@@ -63,7 +63,7 @@ export function reprNodeValue(node: YamlNode): string {
   return parts.join('');
 }
 
-/** How much may still be written, and what is being written: Python shows a list within itself as dots. */
+/** How much may still be written, and which nodes are being written: Python prints a list within itself as dots. */
 interface Budget {
   left: number;
   readonly above: Set<YamlNode>;

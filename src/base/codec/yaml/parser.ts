@@ -1,4 +1,4 @@
-// The event parser: tokens to a stream of events. The current event lies in the fields of the parser itself.
+// The event parser: tokens to a stream of events. The fields of the parser hold the current event.
 import { E, type EventType } from './events.ts';
 import type { Scanner } from './scanner.ts';
 import type { YamlSource } from './source.ts';

@@ -1,4 +1,4 @@
-// Which line gave a value: a side table from containers and keys to places in the source.
+// The line from which a value was read: a side table from containers and keys to positions in the source.
 import { type Dict, dictGet, isDict, type Value } from '../value.ts';
 import type { YamlSource } from './source.ts';
 

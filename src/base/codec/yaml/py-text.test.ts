@@ -42,7 +42,7 @@ describe('repr', () => {
 });
 
 describe('numbers from text', () => {
-  it('take what Python takes', () => {
+  it('accept what Python accepts', () => {
     expect(pyInt(' +12\n', 10)).toBe(12n);
     expect(pyInt('0o17', 8)).toBe(15n);
     expect(pyInt('-0xff', 16)).toBe(-255n);
@@ -50,14 +50,14 @@ describe('numbers from text', () => {
     expect(pyFloat('NaN')).toBeNaN();
   });
 
-  it('refuse the rest in the words of Python', () => {
+  it('refuse the rest with the messages of Python', () => {
     expect(() => pyInt('1 2', 10)).toThrow("invalid literal for int() with base 10: '1 2'");
     expect(() => pyInt('8', 8)).toThrow("invalid literal for int() with base 8: '8'");
     expect(() => pyFloat('.')).toThrow("could not convert string to float: '.'");
   });
 });
 
-it('strip takes what Python counts as space', () => {
+it('strip removes what Python treats as white space', () => {
   expect(pyStrip('\x1f\x85 a b\u3000\n')).toBe('a b');
   expect(pyStrip('\ufeffa')).toBe('\ufeffa');
 });

@@ -128,7 +128,7 @@ function scalarNode(value: unknown): DumpNode {
       if (isFloat(value)) return floatNode(value);
       return new DumpNode('scalar', tags.int, Object.is(value, -0) ? '0' : BigInt(value).toString());
     default:
-      // Salt writes what it cannot represent as NULL.
+      // Salt writes a value that it cannot represent as NULL.
       return new DumpNode('scalar', tags.null, value === null ? 'null' : 'NULL');
   }
 }
@@ -151,7 +151,7 @@ function timestampText(date: Date): string {
   return text.endsWith('.000') ? text.slice(0, -4) : `${text}000`;
 }
 
-/** Sorted as Python sorts; left alone when the keys cannot be compared, as PyYAML does. */
+/** Sorts as Python does; keeps the order when the keys cannot be compared, as PyYAML does. */
 function sortEntries(entries: [Value, Value][]): [Value, Value][] {
   try {
     return [...entries].sort(([a], [b]) => comparePy(a, b));

@@ -19,7 +19,7 @@ export const tags = {
   pythonUnicode: 'tag:yaml.org,2002:python/unicode',
 } as const;
 
-// Python's `$` also matches before a final line break; only `! "…"` can bring one here.
+// Python's `$` also matches before a final line break; only `! "…"` can contain one here.
 const patterns = {
   bool: /^(?:yes|Yes|YES|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF)\n?$/,
   float:

@@ -12,7 +12,7 @@ export function scanPlainScalar(s: ScanState): Token {
   const start = s.pos;
   const indent = s.indent + 1;
   let text = '';
-  // The value is copied in pieces, one per line: blanks inside a line are part of the piece.
+  // The value is copied in chunks, one per line: blanks inside a line are part of the chunk.
   let chunkStart = start;
   let chunkEnd = start;
   let broken = false;
@@ -132,7 +132,9 @@ function endOfQuotedRun(s: ScanState, quote: number, single: boolean): number {
   }
 }
 
-/** Skips blanks and line breaks; what they become when there was a break, undefined when they are plain blanks. */
+/**
+ * Skips blanks and line breaks; returns the text that replaces them when there was a break, undefined for plain blanks.
+ */
 function skipQuotedBlanks(s: ScanState, escapedBreak: boolean): string | undefined {
   let broken = escapedBreak;
   for (;;) {

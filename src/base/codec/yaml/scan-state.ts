@@ -1,4 +1,4 @@
-// Where the scanner stands: place in the text, column, indentation; shared by the scanner and its helpers.
+// The position of the scanner: offset, column and indentation; shared by the scanner and its helpers.
 import { countAstral, isBlankOrEnd, isBreak } from './chars.ts';
 import type { YamlSource } from './source.ts';
 
@@ -8,7 +8,7 @@ export class ScanState {
   pos: number;
   /** Start of the current line. */
   lineStart: number;
-  /** Characters above the basic plane so far, on this line and in all: they take two codes but one column. */
+  /** Characters above the basic plane so far, on this line and in total: they take two codes but one column. */
   lineAstral = 0;
   astral = 0;
   indent = -1;
@@ -82,7 +82,7 @@ export class ScanState {
     else this.laterBreaks += this.takeBreak();
   }
 
-  /** What the noted line breaks read as, and forgets them. */
+  /** The text that the recorded line breaks are read as; also resets them. */
   foldBreaks(): string {
     const folded = foldBreaks(this.firstBreak, this.laterBreaks);
     this.firstBreak = '';
@@ -95,7 +95,10 @@ export class ScanState {
   }
 }
 
-/** How line breaks inside a flow scalar read: one becomes a space, more become one less, Unicode separators stay. */
+/**
+ * How line breaks inside a flow scalar are read: one becomes a space, several become one fewer, Unicode separators
+ * stay.
+ */
 function foldBreaks(first: string, rest: string): string {
   if (first !== '\n') return first + rest;
   return rest === '' ? ' ' : rest;

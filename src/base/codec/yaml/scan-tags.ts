@@ -123,7 +123,7 @@ function takeHandle(s: ScanState, directive: boolean, start: number): string {
 interface UriRule {
   readonly verbatim: boolean;
   readonly directive: boolean;
-  /** A handle that turned out to be the beginning of the suffix. */
+  /** A handle that is in fact the beginning of the suffix. */
   readonly head: string;
   readonly start: number;
 }

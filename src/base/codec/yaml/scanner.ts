@@ -7,7 +7,7 @@ import { scanAnchor, scanDirective, scanTag } from './scan-tags.ts';
 import type { YamlSource } from './source.ts';
 import { T, Token, type TokenType } from './tokens.ts';
 
-/** A place that becomes a mapping key if a `:` follows on the same line within 1024 characters. */
+/** A position that becomes a mapping key if a `:` follows on the same line within 1024 characters. */
 interface SimpleKey {
   possible: boolean;
   required: boolean;
@@ -21,18 +21,18 @@ interface SimpleKey {
 const keyLimit = 1024;
 
 export class Scanner extends ScanState {
-  /** A queue between two indexes; the array never shrinks, as that would allocate anew for every token. */
+  /** A queue between two indexes; the array never shrinks, because that would allocate for every token. */
   readonly #tokens: Token[] = [];
   #head = 0;
   #tail = 0;
-  /** Tokens handed out so far. */
+  /** Tokens returned so far. */
   #taken = 0;
   #available = false;
   #ended = false;
   readonly #indents: number[] = [];
   /** One slot per flow level. Slots fill from the outside in, so their places only grow. */
   readonly #keys: SimpleKey[] = [newKey()];
-  /** No slot below this one is possible: keeps deep nesting linear. */
+  /** No slot below this one can become a key: keeps the time for deep nesting linear. */
   #lowestKey = 0;
 
   constructor(source: YamlSource) {
@@ -59,7 +59,7 @@ export class Scanner extends ScanState {
     }
   }
 
-  /** Reads on while the first token might still turn out to be a key. */
+  /** Reads on while the first token might still be a key. */
   #fetchMore(): void {
     for (;;) {
       if (this.#head < this.#tail) {
@@ -132,7 +132,7 @@ export class Scanner extends ScanState {
   }
 
   #startsPlain(c: number): boolean {
-    // A tab here is one that stands where indentation is expected.
+    // A tab at this position is one where indentation is expected.
     if (isBlankOrEnd(c)) return false;
     switch (c) {
       case 45: // -
@@ -216,7 +216,7 @@ export class Scanner extends ScanState {
   }
 
   #fetchBlockEntry(): true {
-    // In flow context the parser reports it, as it knows the collection.
+    // In flow context the parser reports it, because the parser knows the collection.
     if (this.flowLevel === 0) {
       if (!this.simpleKeyAllowed) this.fail('block sequence entries are not allowed in this context');
       this.#rollIndent(this.column, -1, T.blockSequenceStart, this.pos);
@@ -330,7 +330,7 @@ export class Scanner extends ScanState {
     }
   }
 
-  /** Puts a token before one that is waiting; the wait is bounded by the key limit. */
+  /** Inserts a token before a pending one; the distance is bounded by the key limit. */
   #insert(tokenNumber: number, token: Token): void {
     const tokens = this.#tokens;
     const index = this.#head + tokenNumber - this.#taken;

@@ -1,4 +1,4 @@
-// Tokens the scanner hands to the parser.
+// Tokens that the scanner passes to the parser.
 
 export const T = {
   streamStart: 0,
@@ -47,12 +47,12 @@ export class Token {
   }
 }
 
-/** A token that can only stand before a document. */
+/** A token that only occurs before a document. */
 export const startsDocument = (token: Token): boolean =>
   token.type === T.versionDirective || token.type === T.tagDirective || token.type === T.documentStart;
 
-/** Where a block key or value was expected, there is none. */
+/** A token after which an expected block key or value is absent. */
 export const endsBlockValue = (type: number): boolean => type === T.key || type === T.value || type === T.blockEnd;
 
-/** Where a flow value was expected, there is none. */
+/** A token after which an expected flow value is absent. */
 export const endsFlowValue = (type: number): boolean => type === T.flowEntry || type === T.flowMappingEnd;

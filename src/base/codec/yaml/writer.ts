@@ -1,11 +1,11 @@
-// The output side of the emitter: text so far, column, and what whitespace was written last.
+// The output of the emitter: the text so far, the column, and the kind of the last white space.
 
 export class Writer {
   text = '';
   column = 0;
-  /** The last thing written was whitespace. */
+  /** The last character written was white space. */
   whitespace = true;
-  /** Nothing but indentation and indicators stands on the line. */
+  /** The line contains only indentation and indicators. */
   indention = true;
   /** Current indentation, -1 at the root. */
   level = -1;
@@ -20,7 +20,7 @@ export class Writer {
     this.allowUnicode = allowUnicode;
   }
 
-  /** Writes text without line breaks; characters above the basic plane come escaped, so codes are columns. */
+  /** Writes text without line breaks; characters above the basic plane are escaped before, so codes are columns. */
   put(text: string): void {
     this.text += text;
     this.column += text.length;

@@ -1,4 +1,4 @@
-// All option tables: by topic for the manual, by daemon for the loader.
+// All option tables: by topic for the reference, by daemon for the loader.
 import { apiOptions } from './api.ts';
 import { commonAccess } from './common/access.ts';
 import { commonDaemon } from './common/daemon.ts';
@@ -28,7 +28,7 @@ import * as minionOwn from './minion/own-defaults.ts';
 import { minionProxy } from './minion/proxy.ts';
 import type { OptionRow, OptionValues } from './row.ts';
 
-/** Options under one heading of the manual. */
+/** Options under one heading of the reference. */
 export interface Topic<R extends OptionRow = OptionRow> {
   readonly title: string;
   readonly rows: readonly R[];
@@ -44,13 +44,13 @@ export const masterTopics = [
   topic('Network and transport', masterOwn.masterOwnNetwork, commonNetwork, masterNetwork),
   topic('Logging', masterOwn.masterOwnLog, commonLog),
   topic('Keys', masterOwn.masterOwnAccess, commonAccess, masterKeys),
-  topic('Who may do what', masterAccess),
+  topic('Access control', masterAccess),
   topic('File server', masterOwn.masterOwnFiles, commonFiles, masterFiles),
   topic('Git file server and git pillar', commonGit),
   topic('Pillar and templates', masterOwn.masterOwnPillar, commonPillar, masterPillar),
   topic('States and their output', commonState),
   topic('Modules, renderers and reactor', masterOwn.masterOwnLoader, commonLoader),
-  topic('Masters above and beside', masterSyndic),
+  topic('Syndics and master clusters', masterSyndic),
   topic('Salt SSH', masterSsh),
   topic('API', apiOptions),
   topic('Windows software repository', commonWinrepo),
@@ -58,7 +58,7 @@ export const masterTopics = [
 ] as const;
 
 export const minionTopics = [
-  topic('Which master, and how', minionMaster, haliteMinion),
+  topic('Connection to the master', minionMaster, haliteMinion),
   topic('Folders, identity and the daemon', minionOwn.minionOwnDaemon, commonDaemon),
   topic('Identity and grains', minionIdentity),
   topic('Jobs and modules', minionJobs),

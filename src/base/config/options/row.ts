@@ -1,4 +1,4 @@
-// The shape of one row of the option tables, and the value types read from it.
+// The type of one row of the option tables, and the value types derived from it.
 import type { Dict, Value } from '../../codec/value.ts';
 
 /** `strs` is a list of text, `roots` environment names with their folders, `duration` a number (of seconds unless the doc says otherwise). */
@@ -26,11 +26,11 @@ export type DefaultValue =
 
 export interface OptionRow {
   readonly name: string;
-  /** One type, or several any of which fits. */
+  /** One type, or several of which one must fit. */
   readonly type: OptionType | readonly OptionType[];
-  /** Present in the options even when no file sets it. Without it the option is absent until set. */
+  /** The option is present even when no file sets it. Without a default it is absent until set. */
   readonly default?: DefaultValue;
-  /** What code assumes while the option is absent; for the manual. */
+  /** The value that code assumes while the option is absent; for the reference pages. */
   readonly assumed?: DefaultValue;
   /** Where the default comes from when it depends on the machine. */
   readonly computed?: string;
@@ -39,7 +39,7 @@ export interface OptionRow {
   readonly since?: string;
   /** Last Salt version that has the option. */
   readonly until?: string;
-  /** True when a running daemon takes a new value over without restart. */
+  /** True when a running daemon applies a new value without restart. */
   readonly reload?: boolean;
 }
 

@@ -1,9 +1,9 @@
-// What stands before and behind a place in a text, as far as `^`, `$`, `\b` and their like ask for it.
+// The characters before and after a position in a text, as needed by `^`, `$`, `\b` and similar assertions.
 import { CharacterSet } from './character-set.ts';
 import { wordSet } from './sets.ts';
 import type { AssertKind } from './tree.ts';
 
-/** Bits of a neighbour. No bit at all is an ordinary character. */
+/** Bits for a neighbouring character. No bit means an ordinary character. */
 export const none = 1;
 export const newline = 2;
 export const lastNewline = 4;

@@ -1,18 +1,18 @@
-// One way after the other, for expressions that look around, are atomic or refer to groups. Where nothing refers to groups,
-// a branch that failed at a place is not tried there again; every step counts against the budget.
+// Backtracking matcher for expressions with lookaround, atomic groups or back-references. Without back-references,
+// a branch that failed at a position is not tried there again; every step is counted against the budget.
 import { type Budget, CostError } from '../budget.ts';
 import { readCodes } from '../read-codes.ts';
 import { holds, kindOf, lastNewline, newline, none } from './around.ts';
 import type { Instruction, Program } from './program.ts';
 import type { Form } from './tree.ts';
 
-/** A step here is worth some steps of a table; they are paid in bundles. */
+/** A step here costs as much as several steps of the DFA; steps are counted in batches. */
 const stepCost = 4;
 const bundle = 256;
 const maxRemembered = 1 << 26;
 const noMatch = -1;
 
-/** Whether the program fits the text. */
+/** Whether the program matches the text. */
 export function backtrack(program: Program, form: Form, text: string, budget: Budget): boolean {
   const run = new Run(program, form, text, budget);
   const last = form === 'search' ? run.length : 0;
@@ -22,7 +22,7 @@ export function backtrack(program: Program, form: Form, text: string, budget: Bu
   return found;
 }
 
-/** A bit for every branch of a part of the program at every place. */
+/** A bit for every branch of a part of the program at every position. */
 interface Memory {
   readonly firstBranch: number;
   readonly failed: Uint32Array;
@@ -37,7 +37,7 @@ class Run {
   readonly #slots: number[];
   readonly #remembers: boolean;
   readonly #memory: Memory | undefined;
-  /** What failed inside a look or an atomic group fails there the next time too. */
+  /** A branch that failed inside a lookaround or an atomic group fails there again. */
   readonly #inside = new Map<number, Memory | undefined>();
   #steps = 0;
 
@@ -70,7 +70,7 @@ class Run {
     return { firstBranch, failed: new Uint32Array((bits >>> 5) + 1) };
   }
 
-  /** Whether the branch was tried at this place before; from now on it was. */
+  /** Whether the branch was tried at this position before; marks it as tried. */
   #wasTried({ firstBranch, failed }: Memory, branch: number, place: number): boolean {
     const bit = (branch - firstBranch) * (this.length + 1) + place;
     const word = failed[bit >>> 5] as number;
@@ -79,9 +79,9 @@ class Run {
     return (word & mask) !== 0;
   }
 
-  /** Where the part of the program ends that begins here, or noMatch. */
+  /** The end of the match of the part of the program that begins here, or noMatch. */
   #run(first: number, start: number, memory: Memory | undefined, outer: boolean): number {
-    /** What is still to try: pairs of an instruction and a place; or a slot below zero and its old value. */
+    /** Pending alternatives: pairs of an instruction and a position; or a negative slot number and its old value. */
     const open: number[] = [first, start];
     while (open.length > 0) {
       let place = open.pop() as number;
@@ -140,9 +140,9 @@ class Run {
     if (!this.#inside.has(at)) this.#inside.set(at, this.#remember(step.firstBranch, step.branches));
     const end = start < 0 ? noMatch : this.#run(at + 1, start, this.#inside.get(at), false);
     const isFound = end !== noMatch;
-    // What was tried on the way to success did not fail.
+    // Branches on the successful path did not fail.
     if (isFound) this.#inside.delete(at);
-    // Of what a negative one captured nothing stays; of the others it is taken back on the way back.
+    // Captures of a negative lookaround are dropped; those of the others are undone when backtracking.
     for (let slot = 0; slot < slots.length; slot++) {
       const value = this.#slots[slot] as number;
       if (value === slots[slot]) continue;

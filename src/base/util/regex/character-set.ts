@@ -1,4 +1,4 @@
-// Whether a character is in a set. JavaScript's expression decides, once per ASCII character.
+// Whether a character is in a set. A JavaScript expression decides, once per ASCII character.
 
 const ascii = 128;
 const [NO, YES] = [1, 2] as const;
@@ -8,7 +8,7 @@ export class CharacterSet {
   readonly #source: string;
   readonly #flags: string;
   readonly #known = new Uint8Array(ascii);
-  /** Set when one character is meant and nothing else. */
+  /** Set when the set is exactly one character. */
   readonly #only: number | undefined;
   #expression: RegExp | undefined;
 

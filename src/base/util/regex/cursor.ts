@@ -1,4 +1,4 @@
-// State of the reading of a Python expression, and its error.
+// The state of parsing a Python expression, and its error.
 import { HaliteError } from '../../errors/index.ts';
 import type { Width } from './tree.ts';
 
@@ -10,14 +10,14 @@ export interface Flags {
   a: boolean;
 }
 
-/** Where the reading stands. */
+/** The current offset. */
 export interface Cursor {
   readonly text: readonly string[];
   at: number;
   flags: Flags;
-  /** Case is ignored in parts only: letters are written in both cases instead of using the flag. */
+  /** Case is ignored only in parts: letters are written in both cases instead of using the flag. */
   readonly expandCase: boolean;
-  /** Groups that are closed, and how wide they are; only these can be referred to. */
+  /** Closed groups and their widths; only these can be referenced. */
   readonly closed: Map<number, Width>;
   readonly names: Map<string, number>;
   count: number;

@@ -1,12 +1,13 @@
-// All ways through a regular program at once: one table lookup per character, built while it is used.
-// The time is bounded by the length of the text times the length of the program, whatever both say.
+// Runs all alternatives of a regular program at once: one table lookup per character, with a table that is built
+// lazily.
+// The time is bounded by the length of the text times the length of the program, for any input.
 import type { Budget } from '../budget.ts';
 import { holds, kindOf, lastNewline, newline, none } from './around.ts';
 import type { Program } from './program.ts';
 import type { Form } from './tree.ts';
 
 interface State {
-  /** Instructions that are reached before anything is known of the next character. */
+  /** Instructions that are reachable before the next character is known. */
   readonly at: readonly number[];
   readonly before: number;
   /** By ASCII character, then by end and last. */
@@ -16,10 +17,10 @@ interface State {
 
 const end = 128;
 const last = 129;
-/** States and wide characters kept; then the table begins anew. */
+/** Maximum number of cached states and wide characters; when exceeded, the table is cleared. */
 const maxStates = 64;
 const maxWide = 64;
-/** Steps that building a place in the table costs, for each instruction. */
+/** Steps counted for building an entry of the table, per instruction. */
 const buildingCost = 10;
 
 const final = (): State => ({ at: [], before: 0, next: [], wide: undefined });
@@ -76,7 +77,7 @@ export class Dfa {
     return next;
   }
 
-  /** The state behind a character, or the answer when it is certain. */
+  /** The state after a character, or the result when it is certain. */
   #after(state: State, code: number, symbol: number): State {
     const { code: program, hasAsserts } = this.#program;
     const isEnd = symbol === end;
@@ -109,7 +110,7 @@ export class Dfa {
     if (known) return known;
     if (this.#states.size >= maxStates) {
       this.#states.clear();
-      // Also the first state's table leads to the old ones.
+      // The table of the first state refers to the old states too.
       this.#start = { ...this.#start, next: new Array(last + 1), wide: undefined };
     }
     const made: State = { at, before, next: new Array(last + 1), wide: undefined };

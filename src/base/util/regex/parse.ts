@@ -1,4 +1,4 @@
-// Python's `re` syntax, read in one pass.
+// Parses Python's `re` syntax in one pass.
 import { bad, type Cursor, type Flags } from './cursor.ts';
 import { classEscape, parseClass, parseEscape, readLiteral } from './sets.ts';
 import { type AssertKind, type Node, type Parsed, sequence, unbounded, widthOf } from './tree.ts';
@@ -60,7 +60,7 @@ function alternatives(cursor: Cursor, depth: number): Node {
   return options.length === 1 ? (options[0] as Node) : { type: 'choice', options };
 }
 
-/** In verbose mode, space and comments mean nothing. */
+/** In verbose mode, space and comments are ignored. */
 function skipVerbose(cursor: Cursor): boolean {
   const character = cursor.text[cursor.at] as string;
   if (/[ \t\n\r\f\v]/.test(character)) {
@@ -158,7 +158,7 @@ function group(cursor: Cursor, depth: number): Node | undefined {
   throw bad(cursor, rest.startsWith('?(') ? 'conditional groups are not supported' : 'unknown extension');
 }
 
-/** A group without a number stays one thing for a quantifier behind it. */
+/** A non-capturing group stays one unit for a following quantifier. */
 const wrapped = (inner: Node): Node =>
   inner.type === 'repeat' || inner.type === 'assert' ? { type: 'sequence', items: [inner] } : inner;
 

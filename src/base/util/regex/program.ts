@@ -1,20 +1,20 @@
-// The tree as a list of small instructions, which dfa.ts follows all at once and backtrack.ts one after the other.
+// The tree as a list of simple instructions, which dfa.ts runs in parallel and backtrack.ts one after the other.
 import { HaliteError } from '../../errors/index.ts';
 import { CharacterSet } from './character-set.ts';
 import { type AssertKind, type Node, type Parsed, unbounded, widthOf } from './tree.ts';
 
 export type Instruction =
   | { readonly op: 'set'; readonly set: CharacterSet }
-  /** Goes on at `first`, or else at `second`. */
+  /** Continues at `first`, or else at `second`. */
   | { readonly op: 'split'; first: number; second: number; readonly branch: number }
   | { readonly op: 'jump'; to: number }
   | { readonly op: 'assert'; readonly kind: AssertKind; readonly ascii: boolean }
   | { readonly op: 'save'; readonly slot: number }
   | { readonly op: 'same'; readonly group: number; readonly ignoreCase: boolean }
-  /** Remembers where a turn of a loop begins; a turn that took nothing is the last. */
+  /** Records where an iteration of a loop begins; an iteration that consumes nothing is the last. */
   | { readonly op: 'turn'; readonly register: number }
   | { readonly op: 'turn-end'; readonly register: number; readonly loop: number; exit: number }
-  /** Runs what follows up to `done` by itself, `back` characters before; then goes on at `next`. */
+  /** Runs the instructions up to `done` separately, starting `back` characters before; then continues at `next`. */
   | {
       readonly op: 'sub';
       readonly kind: 'atomic' | 'is' | 'is-not';
@@ -27,7 +27,7 @@ export type Instruction =
 
 export interface Program {
   readonly code: readonly Instruction[];
-  /** No look around, no atomic group, no reference: a set of states says all. */
+  /** No lookaround, no atomic group, no back-reference: a DFA can run it. */
   readonly isRegular: boolean;
   readonly hasReferences: boolean;
   readonly hasAsserts: boolean;
@@ -35,7 +35,7 @@ export interface Program {
   readonly slots: number;
 }
 
-/** Repeats are written out: this is what an expression may become. */
+/** Repeats are expanded: this is the maximum number of instructions. */
 const maxInstructions = 20_000;
 
 export function compileProgram({ tree, ignoreCase, groups }: Pick<Parsed, 'tree' | 'ignoreCase' | 'groups'>): Program {
@@ -88,7 +88,7 @@ class Writer {
 
   add(instruction: Instruction): number {
     if (this.code.length >= maxInstructions)
-      throw new HaliteError('codec.limit', 'A regular expression repeats too much to be followed');
+      throw new HaliteError('codec.limit', 'A regular expression has too many repeats');
     return this.code.push(instruction) - 1;
   }
 
@@ -135,7 +135,7 @@ class Writer {
     return made;
   }
 
-  /** A split whose two ways are filled in later. */
+  /** A split whose two targets are filled in later. */
   #split(): { op: 'split'; first: number; second: number; branch: number } {
     const split = { op: 'split' as const, first: 0, second: 0, branch: this.#branches++ };
     this.add(split);
@@ -182,7 +182,7 @@ class Writer {
     const start = this.code.length;
     const split = this.#split();
     split.first = this.code.length;
-    // Where all ways go at once, a turn that takes nothing leads nowhere new.
+    // In a DFA, an iteration that consumes nothing reaches no new state.
     const guarded = !this.#regular && widthOf(inner, new Map())[0] === 0;
     const register = guarded ? this.#registers++ : 0;
     if (guarded) {
@@ -198,7 +198,7 @@ class Writer {
     this.#leave(split, lazy);
   }
 
-  /** The way out of a repeat begins here; a lazy one is tried first. */
+  /** The exit of a repeat begins here; for a lazy repeat it is tried first. */
   #leave(split: { first: number; second: number }, lazy: boolean): void {
     const inside = split.first;
     split.first = lazy ? this.code.length : inside;

@@ -32,7 +32,7 @@ export function classEscape(letter: string, ascii: boolean): string | undefined 
 const namedCharacters: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', f: '\f', v: '\v', a: '\x07' };
 const widths: Readonly<Record<string, number>> = { x: 2, u: 4, U: 8 };
 
-/** The character an escape names; the cursor stands behind the backslash. */
+/** The character that an escape names; the cursor is after the backslash. */
 export function parseEscape(cursor: Cursor): string {
   const letter = cursor.text[cursor.at++];
   if (letter === undefined) throw bad(cursor, 'bad escape (end of pattern)');
@@ -60,7 +60,7 @@ export function parseEscape(cursor: Cursor): string {
 
 const escaped = (character: string): string => `\\u{${(character.codePointAt(0) as number).toString(16)}}`;
 
-/** A character that stands for itself, in both cases where case is ignored in parts. */
+/** A literal character, in both cases where case is ignored in parts. */
 export function readLiteral(cursor: Cursor, character: string): string {
   if (cursor.expandCase && cursor.flags.i) {
     const forms = caseForms(character);
@@ -74,7 +74,7 @@ function caseForms(character: string): string[] {
   return [...forms].filter((form) => [...form].length === 1);
 }
 
-/** A set; the cursor stands behind the opening bracket. */
+/** A set; the cursor is after the opening bracket. */
 export function parseClass(cursor: Cursor): string {
   const negated = cursor.text[cursor.at] === '^';
   if (negated) cursor.at++;
@@ -109,7 +109,7 @@ function setItem(cursor: Cursor): SetItem {
   return { character: parseEscape(cursor) };
 }
 
-/** The item behind a hyphen; undefined when the hyphen stands at the end and means itself. */
+/** The item after a hyphen; undefined when the hyphen is at the end and literal. */
 function rangeEnd(cursor: Cursor): SetItem | undefined {
   if (cursor.text[cursor.at + 1] === ']' || cursor.text[cursor.at + 1] === undefined) return undefined;
   cursor.at++;

@@ -1,8 +1,8 @@
-// The tree written as JavaScript's expression, for trusted patterns on trusted texts, and where groups are wanted.
+// Writes the tree as a JavaScript expression, for trusted patterns on trusted texts, and where groups are needed.
 import { wordSet } from './sets.ts';
 import { type Node, type Parsed, unbounded } from './tree.ts';
 
-/** Python group number → JavaScript group number; they differ behind an atomic group. */
+/** Python group number → JavaScript group number; they differ after an atomic group. */
 interface Writer {
   readonly numbers: Map<number, number>;
   count: number;
@@ -72,7 +72,7 @@ function writeRepeat(node: Extract<Node, { type: 'repeat' }>, writer: Writer): s
   return mode === 'possessive' ? atomic(writer, body) : body();
 }
 
-/** JavaScript has no atomic groups: a lookahead that captures, and the capture taken, does the same. */
+/** JavaScript has no atomic groups: a capturing lookahead followed by a back-reference does the same. */
 function atomic(writer: Writer, inside: () => string): string {
   const number = ++writer.count;
   return `(?=(${inside()}))\\${number}(?:)`;

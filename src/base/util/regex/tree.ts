@@ -1,4 +1,4 @@
-// What a Python expression says, as a tree: made by parse.ts, written as JavaScript by to-js.ts, run by dfa.ts or backtrack.ts.
+// A Python expression as a tree: built by parse.ts, written as JavaScript by to-js.ts, run by dfa.ts or backtrack.ts.
 
 export type AssertKind = 'start' | 'end' | 'before-last-newline' | 'line-start' | 'line-end' | 'boundary' | 'inside';
 
@@ -16,19 +16,19 @@ export type Node =
       readonly mode: 'greedy' | 'lazy' | 'possessive';
     }
   | { readonly type: 'group'; readonly number: number; readonly name: string | undefined; readonly inner: Node }
-  /** Behind the place, or `back` characters before it. */
+  /** After the position, or `back` characters before it. */
   | { readonly type: 'look'; readonly back: number | undefined; readonly negative: boolean; readonly inner: Node }
   | { readonly type: 'atomic'; readonly inner: Node }
   | { readonly type: 'same'; readonly number: number; readonly ignoreCase: boolean };
 
 export interface Parsed {
   readonly tree: Node;
-  /** Case is ignored everywhere; where it is in parts only, the sets hold both cases. */
+  /** Case is ignored everywhere; where it is ignored only in parts, the sets contain both cases. */
   readonly ignoreCase: boolean;
   readonly groups: number;
 }
 
-/** How the expression is held against a text: Python's match, search and fullmatch. */
+/** How the expression is applied to a text: Python's match, search and fullmatch. */
 export type Form = 'match' | 'search' | 'full';
 
 export const unbounded = Number.POSITIVE_INFINITY;
@@ -36,7 +36,10 @@ export const unbounded = Number.POSITIVE_INFINITY;
 export const sequence = (items: readonly Node[]): Node =>
   items.length === 1 ? (items[0] as Node) : { type: 'sequence', items };
 
-/** Characters that a part takes at least and at most; `groups` are the widths of those closed before. */
+/**
+ * The minimum and maximum number of characters that a part consumes; `groups` are the widths of the groups closed
+ * before.
+ */
 export function widthOf(node: Node, groups: ReadonlyMap<number, Width>): Width {
   switch (node.type) {
     case 'set':

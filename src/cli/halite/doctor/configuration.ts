@@ -1,4 +1,4 @@
-// What is wrong in a configuration: options nobody knows, values of the wrong kind, folders that are not there.
+// Problems of a configuration: unknown options, values of the wrong type, folders that do not exist.
 import { existsSync } from 'node:fs';
 import { isDict, type Value } from '../../../base/codec/value.ts';
 import type { LoadedConfig } from '../../../base/config/index.ts';
@@ -24,7 +24,7 @@ export function examineRoots(findings: Findings, name: string, roots: Value): vo
     for (const folder of Array.isArray(folders) ? folders : []) {
       if (typeof folder !== 'string' || !folder.startsWith('/') || /[*?[]|__env__/.test(folder)) continue;
       if (!existsSync(folder))
-        findings.warning(`${name} names ${folder} for ${environment}, which is not there`, `mkdir -p ${folder}`);
+        findings.warning(`${name} names ${folder} for ${environment}, which does not exist`, `mkdir -p ${folder}`);
     }
   }
 }

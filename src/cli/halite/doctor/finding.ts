@@ -1,16 +1,16 @@
-// What the doctor finds: each with what it means and what to do about it.
+// The doctor's findings: each with its meaning and a repair.
 export type Level = 'problem' | 'warning' | 'fine';
 
 export interface Finding {
   readonly level: Level;
-  /** Whom it concerns: `master`, `minion`, `fleet`, or a minion's id. */
+  /** Whom it concerns: `master`, `minion`, `fleet`, or a minion id. */
   readonly about: string;
   readonly what: string;
   /** The command or the change that repairs it. */
   readonly repair?: string;
 }
 
-/** Findings about one thing. */
+/** Findings about one subject. */
 export class Findings {
   readonly list: Finding[] = [];
   readonly #about: string;

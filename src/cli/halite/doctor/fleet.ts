@@ -1,4 +1,4 @@
-// The running master's own findings: its stores, keys and minions.
+// Findings of the running master: its stores, keys and minions.
 import { dictGet, isDict, newDict } from '../../../base/codec/value.ts';
 import { HaliteError } from '../../../base/errors/index.ts';
 import { askRunner } from '../ask-runner.ts';
@@ -6,7 +6,7 @@ import type { Finding, Level } from './finding.ts';
 
 const levels: readonly string[] = ['problem', 'warning', 'fine'];
 
-/** What the master says about its stores, keys and minions. */
+/** What the master reports about its stores, keys and minions. */
 export async function examineFleet(configDir: string): Promise<Finding[]> {
   const found = await askRunner(configDir, 'doctor.fleet', [], newDict([['all', true]]));
   if (!Array.isArray(found)) throw new HaliteError('call.failed', `doctor.fleet: ${String(found)}`);

@@ -1,4 +1,4 @@
-// Room and rights: disks that fill up, keys that others can read.
+// Disk space and permissions: disks that fill up, keys that others can read.
 import { existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Findings } from './finding.ts';
@@ -13,7 +13,7 @@ function existing(path: string): string {
 
 const megabytes = (bytes: number): string => `${Math.round(bytes / (1024 * 1024))} MB`;
 
-/** Bytes and inodes of the disk that holds a folder. */
+/** Free bytes and inodes of the disk of a folder. */
 export function examineDisk(findings: Findings, folder: string): void {
   const { bavail, blocks, bsize, files, ffree } = statfsSync(existing(folder));
   const free = bavail * bsize;
@@ -21,7 +21,7 @@ export function examineDisk(findings: Findings, folder: string): void {
   if (free < leastBytes && bavail < blocks * 0.5)
     findings.problem(
       `The disk of ${folder} has only ${room} left`,
-      `make room there; what takes it: du -xsh ${folder}/*`,
+      `free space there; to see what uses it: du -xsh ${folder}/*`,
     );
   // Some file systems do not count inodes.
   else if (files > 0 && ffree < files * leastShare)
@@ -32,10 +32,10 @@ export function examineDisk(findings: Findings, folder: string): void {
   else findings.fine(`The disk of ${folder} has ${room} left`);
 }
 
-/** A private key that others can read is no secret any more. */
+/** A private key that others can read is no longer secret. */
 export function examinePrivateKey(findings: Findings, path: string, made: string): void {
   if (!existsSync(path)) {
-    findings.warning(`There is no key ${path} yet`, `${made} makes it when it starts`);
+    findings.warning(`There is no key ${path} yet`, `${made} creates it when it starts`);
     return;
   }
   const mode = statSync(path).mode & 0o077;

@@ -1,4 +1,4 @@
-// The doctor's look at this machine: a master, a minion, or both, as their configuration and processes tell.
+// The doctor's checks of this machine: a master, a minion, or both, according to configuration and processes.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { loadMasterConfig, loadMinionConfig, type MasterOpts, type MinionOpts } from '../../../base/config/index.ts';
@@ -16,7 +16,7 @@ const has = (configDir: string, role: string): boolean =>
 
 export interface MachineReport {
   readonly findings: Finding[];
-  /** There is a master here and it runs. */
+  /** Whether a master is configured here and running. */
   readonly masterRuns: boolean;
   readonly roles: readonly string[];
 }
@@ -51,7 +51,7 @@ async function examineMaster(findings: Findings, configDir: string): Promise<boo
   return runs;
 }
 
-/** A master that does not run may be unable to. */
+/** A master that is not running may be unable to start. */
 async function examineFreePorts(findings: Findings, opts: MasterOpts): Promise<void> {
   const host = opts.interface === '0.0.0.0' || opts.interface === '::' ? '127.0.0.1' : opts.interface;
   for (const [name, port] of [
@@ -78,7 +78,7 @@ async function examineMinion(findings: Findings, configDir: string): Promise<voi
   examineSpool(findings, opts);
 }
 
-/** A master's key that is not the one expected is what moving a master most often ends in. */
+/** A master key that is not the expected one is the most frequent problem after moving a master. */
 function examineTrust(findings: Findings, opts: MinionOpts): void {
   const path = join(opts.pki_dir, 'minion_master.pub');
   if (!existsSync(path)) return;
@@ -92,13 +92,13 @@ function examineTrust(findings: Findings, opts: MinionOpts): void {
   else findings.fine(`The trusted key of the master is ${print}`);
 }
 
-/** Results that no master took yet. */
+/** Results that no master has accepted yet. */
 function examineSpool(findings: Findings, opts: MinionOpts): void {
   const folder = join(opts.cachedir, 'halite', 'spool');
   const waiting = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.p')).length : 0;
   if (waiting > 0)
     findings.warning(
       `${waiting} result${waiting === 1 ? ' waits' : 's wait'} for a master in ${dirname(folder)}`,
-      'nothing: delivered when the master is reached again',
+      'nothing: they are delivered when the master is reachable again',
     );
 }

@@ -1,4 +1,4 @@
-// The masters of a minion as the minion sees them: names, addresses, and the way to both ports.
+// The masters of a minion as seen from the minion: names, addresses, and the connection to both ports.
 import { lookup } from 'node:dns/promises';
 import { connect } from 'node:net';
 import { type MasterAddress, type MinionOpts, masterAddresses } from '../../../base/config/index.ts';
@@ -8,13 +8,13 @@ import type { Findings } from './finding.ts';
 const patienceMs = 3000;
 
 const why: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nobody listens there',
+  ECONNREFUSED: 'nothing listens there',
   ETIMEDOUT: 'no answer; a firewall may be in between',
-  EHOSTUNREACH: 'there is no way to that machine',
-  ENETUNREACH: 'there is no way to that network',
+  EHOSTUNREACH: 'there is no route to that host',
+  ENETUNREACH: 'there is no route to that network',
 };
 
-/** Undefined when somebody answers, otherwise why not. */
+/** Undefined when the port answers, otherwise why not. */
 export function probePort(host: string, port: number): Promise<string | undefined> {
   return new Promise((done) => {
     const socket = connect({ host, port });

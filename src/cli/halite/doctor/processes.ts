@@ -25,7 +25,7 @@ const realFolder = (path: string): string => {
   }
 };
 
-/** The folder a command line names, or the usual one. */
+/** The folder that a command line names, or the default one. */
 export function configDirIn(argv: readonly string[], fallback: string): string {
   for (const [at, word] of argv.entries()) {
     if (word === '-c' || word === '--config-dir') return argv[at + 1] ?? fallback;
@@ -39,11 +39,11 @@ function argvOf(pid: number): string[] {
   return read(`/proc/${pid}/cmdline`).split('\0').filter(Boolean);
 }
 
-/** Python or node in front of it, or the program itself. */
+/** The program itself, or run by Python or node. */
 const isDaemon = (argv: readonly string[], program: string): boolean =>
   argv.slice(0, 3).some((word) => basename(word) === program);
 
-/** Daemons of that name; those they forked themselves are not counted. */
+/** Daemons of that name, without their own child processes. */
 function runningDaemons(program: string): DaemonProcess[] {
   const found = new Map<number, { readonly ppid: number; readonly argv: string[] }>();
   for (const { pid, ppid } of listProcesses()) {
@@ -60,7 +60,7 @@ function runningDaemons(program: string): DaemonProcess[] {
     });
 }
 
-/** True when it runs. */
+/** True when it is running. */
 export function examineProcesses(findings: Findings, program: string, configDir: string): boolean {
   const folder = realFolder(configDir);
   const running = runningDaemons(program).filter((daemon) => daemon.configDir === folder);

@@ -1,4 +1,4 @@
-// The doctor's findings as text: what is wrong first, what is fine last and short.
+// The doctor's findings as text: problems first, positive findings last and short.
 import type { Finding, Level } from './finding.ts';
 
 const marks: Readonly<Record<Level, string>> = { problem: 'PROBLEM', warning: 'WARNING', fine: 'fine' };

@@ -19,7 +19,7 @@ function file(name: string, text = ''): string {
   return path;
 }
 
-it('finds what was written for Python, and nothing else', () => {
+it('finds files written for Python, and no others', () => {
   const module = file('salt/_modules/own.py');
   const nested = file('salt/formula/_states/deep/own.py');
   file('salt/_modules/own.ts');
@@ -38,7 +38,7 @@ it('finds what was written for Python, and nothing else', () => {
   expect(findings.list[0]?.what).toContain(module);
 });
 
-it('says nothing of a tree without them', () => {
+it('reports nothing for a tree without them', () => {
   file('salt/top.sls', "base: {'*': [x]}\n");
   const findings = new Findings('master');
   examineTrees(findings, [{ base: [join(root, 'salt')] }]);

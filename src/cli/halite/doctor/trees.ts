@@ -1,11 +1,11 @@
-// What in the trees of states and pillar was written for Python, and will not run here.
+// Files in the state and pillar trees that were written for Python and do not run here.
 import { closeSync, type Dirent, openSync, readdirSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDict, type Value } from '../../../base/codec/value.ts';
 import { listFirst } from '../../../base/util/list-first.ts';
 import type { Findings } from './finding.ts';
 
-/** Larger trees are looked at in part; the doctor must not take minutes. */
+/** Larger trees are examined only in part; the doctor must not take minutes. */
 const mostFiles = 20_000;
 const mostNamed = 5;
 const extensionFolder =
@@ -45,7 +45,7 @@ export interface PythonFiles {
   readonly rendered: string[];
 }
 
-/** Extensions in Python, and SLS files that a renderer in Python would have to read. */
+/** Extensions in Python, and SLS files that need a renderer in Python. */
 export function pythonFiles(folders: readonly string[]): PythonFiles {
   const found: PythonFiles = { extensions: [], rendered: [] };
   const waiting = folders.map((path) => ({ path, extension: false }));
@@ -69,7 +69,7 @@ export function examineTrees(findings: Findings, roots: readonly Value[]): void 
   if (extensions.length > 0)
     findings.warning(
       `Extensions in Python run on Salt minions only: ${listFirst(extensions, mostNamed)}`,
-      'write them in TypeScript for Halite minions (docs/guide/extensions.md); both may stand side by side',
+      'write them in TypeScript for Halite minions (docs/guide/extensions.md); both can exist next to each other',
     );
   if (rendered.length > 0)
     findings.warning(

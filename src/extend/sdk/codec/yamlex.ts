@@ -1,4 +1,4 @@
-// YAML whose values may be joined (`!aggregate`) or started anew (`!reset`) instead of replaced.
+// YAML whose values may be joined (`!aggregate`) or reset (`!reset`) instead of replaced.
 import { type Dict, dictHas, type Value } from '../../../base/codec/value.ts';
 import { composeSingle } from '../../../base/codec/yaml/composer.ts';
 import { constructScalar } from '../../../base/codec/yaml/construct-scalar.ts';
@@ -49,7 +49,7 @@ class YamlexReader {
     return constructScalar(node, { source: this.#source, keepFloats: true });
   }
 
-  /** The value a node has without its own tag; mappings join values of equal keys. */
+  /** The value of a node without its own tag; mappings join the values of equal keys. */
   #untagged(node: YamlNode): Value {
     if (node.kind === scalarKind) return this.#value(new ScalarNode(resolveScalar(node.text), node.text, node.start));
     return node.kind === mappingKind ? this.#joinedMap(node) : node.items.map((item) => this.#value(item));
@@ -79,7 +79,7 @@ class YamlexReader {
       const keyNode = node.items[i] as YamlNode;
       const valueNode = node.items[i + 1] as YamlNode;
       const key = this.#key(node, keyNode);
-      // A mark on the key is meant for the value.
+      // A mark on the key applies to the value.
       const value = keyNode.tag === '!aggregate' ? this.#aggregated(valueNode) : this.#value(valueNode);
       const stored = builder.storedKey(key);
       const old = dictHas(builder.dict, stored) ? pyDictGet(builder.dict, stored) : undefined;
@@ -98,5 +98,5 @@ class YamlexReader {
   }
 }
 
-/** The data of a text, parts of it marked as to be joined. */
+/** The data of a text, with the parts to be joined marked. */
 export const loadYamlex = (text: string): Value => new YamlexReader(text).read();

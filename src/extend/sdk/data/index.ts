@@ -1,4 +1,4 @@
-// `halite/sdk/data`: merging dicts, and reading what lies deep in them.
+// `halite/sdk/data`: merging dicts, and reading nested values.
 export { type MergeStrategy, mergeDicts, mergeRecurse, mergeStrategies } from '../../../base/util/deep-merge.ts';
 export { defaultDelimiter, traverse } from '../../../base/util/dict-path.ts';
 export { subdictMatch } from '../../../base/util/subdict.ts';

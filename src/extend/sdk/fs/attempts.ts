@@ -1,4 +1,4 @@
-// Small synchronous reads of /proc, /sys and /etc: absent or unreadable is a value, not an error.
+// Small synchronous reads of /proc, /sys and /etc: a missing or unreadable file is a value, not an error.
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 
 /** The text of a file, or undefined when it cannot be read. Invalid UTF-8 becomes replacement characters. */

@@ -1,4 +1,4 @@
-// Files of extensions in test mode: reading works, changing is refused, scratch folders are free.
+// Files of extensions in test mode: reading works, changing is refused, scratch folders are writable.
 import {
   existsSync,
   mkdtempSync as makeFolder,
@@ -63,7 +63,7 @@ describe('files in test mode', () => {
     expect([value, refused]).toEqual([['before', 'before', true], []]);
   });
 
-  it('may be changed in a folder made for work in progress', async () => {
+  it('may be changed in a temporary folder', async () => {
     const { value } = await inReadOnly('test.state', [], async () => {
       const scratch = fs.mkdtempSync(join(tmpdir(), 'halite-sdk-scratch-'));
       fs.writeFileSync(join(scratch, 'x'), 'inside');
@@ -74,7 +74,7 @@ describe('files in test mode', () => {
     expect(value).toEqual(['inside', false]);
   });
 
-  it('may be changed otherwise', () => {
+  it('may be changed outside of test mode', () => {
     const other = join(folder, 'other');
     fs.writeFileSync(other, 'x');
     fs.renameSync(other, `${other}2`);

@@ -1,4 +1,5 @@
-// `halite/sdk/fs`: files and folders. Names are those of node:fs and node:fs/promises; what changes something is refused in test mode.
+// `halite/sdk/fs`: files and folders. Names are those of node:fs and node:fs/promises; functions that change something
+// are refused in test mode.
 export { isInside, safeJoin } from '../../../base/util/safe-join.ts';
 export { isPathComponent } from '../../../base/util/valid-id.ts';
 export * from './attempts.ts';

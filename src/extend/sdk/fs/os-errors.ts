@@ -1,4 +1,4 @@
-// Errors of the operating system in Python's words, which Salt's answers repeat.
+// Errors of the operating system in Python's words, which Salt's results contain.
 import { pyRepr } from '../../../base/codec/python/repr.ts';
 import { pythonError } from '../errors.ts';
 
@@ -33,12 +33,12 @@ export function osText(error: unknown, ...paths: string[]): string {
   return about ? `[Errno ${about[0]}] ${about[2]}${names ? `: ${names}` : ''}` : osReason(error);
 }
 
-/** What Python would raise for a failed file operation. */
+/** The error that Python would raise for a failed file operation. */
 export function osError(error: unknown, ...paths: string[]): Error {
   return pythonError(known[codeOf(error)]?.[1] ?? 'OSError', osText(error, ...paths));
 }
 
-/** Runs a file operation; failures come out as Python's. */
+/** Runs a file operation; failures are thrown as Python's. */
 export async function withOsErrors<T>(path: string, work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();

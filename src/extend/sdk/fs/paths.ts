@@ -6,7 +6,7 @@ import { userByName } from '../system/accounts.ts';
 import { isDirectory } from './attempts.ts';
 import { lstatOf } from './stat.ts';
 
-/** `~/x` and `~user/x`; anything else stays. */
+/** Expands `~/x` and `~user/x`; other paths are unchanged. */
 export function expandUser(path: string): string {
   if (!path.startsWith('~')) return path;
   const slash = path.indexOf('/');
@@ -23,7 +23,7 @@ export function dirName(path: string): string {
   return /^\/+$/.test(head) ? head : head.replace(/\/+$/, '');
 }
 
-/** os.path.join: an absolute part starts over. */
+/** os.path.join: an absolute part discards the previous ones. */
 export function joinPath(first: string, ...parts: readonly string[]): string {
   let path = first;
   for (const part of parts) {
@@ -48,7 +48,7 @@ export function normalPath(path: string): string {
 
 export const isAbsolutePath = (path: string): boolean => path.startsWith('/');
 
-/** Python's glob.glob: paths that exist and fit; names with a leading dot only when the pattern has one. */
+/** Python's glob.glob: existing paths that match; names with a leading dot only when the pattern has one. */
 export function globPaths(pattern: string): string[] {
   if (!/[*?[]/.test(pattern)) return lstatOf(pattern) ? [pattern] : [];
   const folder = dirName(pattern);

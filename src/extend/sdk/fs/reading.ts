@@ -1,4 +1,4 @@
-// Looking at files: Node's own functions, which change nothing.
+// Reading files: Node's own functions, which change nothing.
 export {
   accessSync,
   type BigIntStats,

@@ -1,4 +1,4 @@
-// File status with exact times, and file types by Salt's words.
+// File status with exact times, and file types by Salt's names.
 import { type BigIntStats, lstatSync, statSync } from 'node:fs';
 
 const attempt = (read: () => BigIntStats): BigIntStats | undefined => {

@@ -1,10 +1,10 @@
-// Changing files at once (`…Sync`): as node:fs names it, but refused in test mode.
+// Changing files synchronously (`…Sync`): named as in node:fs, but refused in test mode.
 import * as fs from 'node:fs';
 import { replaceFileNow as replaceNow, replaceSecretNow as replaceSecret } from '../../../base/util/replace-file.ts';
 import { noteScratch } from '../read-only.ts';
 import { assertMayChange, guarded, opensForWriting } from './guard.ts';
 
-// Only what was opened, and so was asked about, can be written through a descriptor.
+// Writing through a descriptor needs no check: opening the file was checked.
 export { closeSync, writeSync } from 'node:fs';
 
 export const appendFileSync = guarded('append to', fs.appendFileSync);
@@ -19,9 +19,9 @@ export const truncateSync = guarded('cut', fs.truncateSync);
 export const unlinkSync = guarded('remove', fs.unlinkSync);
 export const utimesSync = guarded('change the times of', fs.utimesSync);
 export const writeFileSync = guarded('write', fs.writeFileSync);
-/** Writes beside the file and takes its place: readers see the old or the new content, never a part. */
+/** Writes a temporary file and renames it: readers see the old or the new content, never a part. */
 export const replaceFileNow = guarded('write', replaceNow);
-/** The same for secrets, which nobody else may read at any moment. */
+/** The same for secrets, which nobody else may read at any time. */
 export const replaceSecretNow = guarded('write', replaceSecret);
 
 export const copyFileSync = guarded('copy to', fs.copyFileSync, [1]);
@@ -34,7 +34,7 @@ export const openSync: typeof fs.openSync = (path, flags, mode) => {
   return fs.openSync(path, flags, mode);
 };
 
-/** A new empty folder for work in progress, writable in test mode too. Whoever makes it removes it. */
+/** A new temporary folder, writable in test mode too. The caller removes it. */
 export function mkdtempSync(prefix: string): string {
   const folder = fs.mkdtempSync(prefix);
   noteScratch(folder);

@@ -1,4 +1,4 @@
-// Changing files, without blocking: as node:fs/promises names it, but refused in test mode.
+// Changing files asynchronously: named as in node:fs/promises, but refused in test mode.
 import * as fs from 'node:fs/promises';
 import { replaceFile as replace } from '../../../base/util/replace-file.ts';
 import { noteScratch } from '../read-only.ts';
@@ -17,7 +17,7 @@ export const truncate = guarded('cut', fs.truncate);
 export const unlink = guarded('remove', fs.unlink);
 export const utimes = guarded('change the times of', fs.utimes);
 export const writeFile = guarded('write', fs.writeFile);
-/** Writes beside the file and takes its place: readers see the old or the new content, never a part. */
+/** Writes a temporary file and renames it: readers see the old or the new content, never a part. */
 export const replaceFile = guarded('write', replace);
 
 export const open: typeof fs.open = (path, flags, mode) => {
@@ -25,7 +25,7 @@ export const open: typeof fs.open = (path, flags, mode) => {
   return fs.open(path, flags, mode);
 };
 
-/** A new empty folder for work in progress, writable in test mode too. Whoever makes it removes it. */
+/** A new temporary folder, writable in test mode too. The caller removes it. */
 export async function mkdtemp(prefix: string): Promise<string> {
   const folder = await fs.mkdtemp(prefix);
   noteScratch(folder);

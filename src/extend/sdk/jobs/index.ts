@@ -1,4 +1,4 @@
-// `halite/sdk/jobs`: ids of jobs, and jobs as lists of them are filtered and shown.
+// `halite/sdk/jobs`: job ids, and functions to filter and format lists of jobs.
 export { exitCodes } from '../../../base/util/exit-codes.ts';
 export { isJid, jidDir, jidOf, jidToMillis, jidToTime } from '../../../base/util/jid.ts';
 export { keepSeconds } from '../../../base/util/keep-jobs.ts';

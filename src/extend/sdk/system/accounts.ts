@@ -1,4 +1,4 @@
-// Users and groups of this machine, from /etc; other sources of the name service are asked through getent.
+// Users and groups of this machine, from /etc; other sources of the name service are queried with getent.
 import { execFileSync } from 'node:child_process';
 import { isFile, readText } from '../fs/attempts.ts';
 import { lines } from '../text/cutting.ts';
@@ -36,7 +36,7 @@ export function parseGroup(text: string): Group[] {
   });
 }
 
-/** True when the name service has sources beside the files (LDAP, sssd, …). */
+/** True when the name service has sources other than the files (LDAP, sssd, …). */
 function hasOtherSources(database: 'passwd' | 'group'): boolean {
   const line = new RegExp(`^${database}:(.*)$`, 'm').exec(readText('/etc/nsswitch.conf') ?? '')?.[1] ?? '';
   return /\b(sss|ldap|winbind|nis|nisplus|extrausers|systemd)\b/.test(line);
@@ -56,7 +56,7 @@ function getent(database: 'passwd' | 'group', key?: string): string {
 const passwdFile = (root: string): string => `${root}/etc/passwd`;
 const groupFile = (root: string): string => `${root}/etc/group`;
 
-/** Every user; with `root`, only those of the files below that folder. */
+/** All users; with `root`, only those of the files below that folder. */
 export function allUsers(root = ''): User[] {
   if (!root && hasOtherSources('passwd')) return parsePasswd(getent('passwd') || (readText('/etc/passwd') ?? ''));
   return parsePasswd(isFile(passwdFile(root)) ? (readText(passwdFile(root)) ?? '') : '');
@@ -67,7 +67,7 @@ export function allGroups(root = ''): Group[] {
   return parseGroup(isFile(groupFile(root)) ? (readText(groupFile(root)) ?? '') : '');
 }
 
-/** One entry: from the file, or from the name service when it has other sources and the name is safe to ask for. */
+/** One entry: from the file, or from the name service when it has other sources and the name is safe to pass to it. */
 function find<T>(
   database: 'passwd' | 'group',
   key: string,
@@ -125,7 +125,7 @@ export function groupById(gid: number): Group | undefined {
   );
 }
 
-/** Names of the groups a user is in: the primary one and those that list the user, sorted. */
+/** Names of the groups of a user: the primary one and those that list the user, sorted. */
 export function groupsOfUser(user: User, includePrimary = true): string[] {
   const groups = allGroups();
   const names = groups.filter((group) => group.members.includes(user.name)).map((group) => group.name);

@@ -1,4 +1,4 @@
-// `halite/sdk/system`: programs, processes and accounts of this machine, and code of users.
+// `halite/sdk/system`: programs, processes and accounts of this machine, and users' code.
 export { importUrl } from '../../../base/util/import-url.ts';
 export { stripTypes } from '../../../base/util/strip-types.ts';
 export * from './accounts.ts';

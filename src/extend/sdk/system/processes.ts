@@ -1,4 +1,4 @@
-// Starting programs as node:child_process does, refused in test mode. Most extensions want `ctx.exec` instead.
+// Starts programs as node:child_process does, refused in test mode. Most extensions should use `ctx.exec` instead.
 import * as processes from 'node:child_process';
 import { assertMayRun } from '../read-only.ts';
 

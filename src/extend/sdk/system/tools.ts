@@ -1,17 +1,17 @@
-// Running a system tool the way Salt's modules do through cmd.run_all: its failure is the job's failure.
+// Runs a system tool as Salt's modules do with cmd.run_all: its failure is the job's failure.
 import type { ModuleContext } from '../context.ts';
 import { commandError, commandNotFound } from '../errors.ts';
 import type { ExecOptions, ExecResult } from '../exec.ts';
 import { which } from './which.ts';
 
-/** Full path of a tool that must be there. */
+/** Full path of a required tool. */
 export function requireTool(name: string): string {
   const path = which(name);
   if (!path) throw commandError(`Command '${name}' cannot be found`);
   return path;
 }
 
-/** The name of a program that a function is of no use without; Salt's sentence for those when it is not there. */
+/** The path of a program that a function requires; Salt's error message when it does not exist. */
 export function requireBinary(name: string): string {
   if (!which(name)) throw commandNotFound(`The '${name}' binary was not found in $PATH.`);
   return name;
@@ -33,7 +33,7 @@ export async function runTool(
   return result;
 }
 
-/** The same for questions whose failure means nothing. */
+/** The same for queries whose failure is not an error. */
 export async function askTool(
   ctx: ModuleContext,
   name: string,

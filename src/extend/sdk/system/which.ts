@@ -1,4 +1,4 @@
-// Finding programs as Salt does: PATH first, then the usual system folders in case PATH is broken.
+// Finds programs as Salt does: PATH first, then the usual system folders in case PATH is wrong.
 import { accessSync, constants, statSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -22,8 +22,8 @@ function searchPath(pathVariable: string = process.env['PATH'] ?? ''): string[] 
 }
 
 /**
- * Full path of a program, or null. A bare name is never taken from the working folder (Salt would take it),
- * so that where a daemon was started cannot decide what it runs.
+ * Full path of a program, or null. A bare name is never searched in the working folder (Salt does that),
+ * so that the folder in which a daemon was started does not determine what it runs.
  */
 export function which(program: string, pathVariable?: string): string | null {
   if (program === '') return null;

@@ -1,7 +1,7 @@
-// Text the way Python's string methods cut it, so that parsed command output has Salt's shape.
+// Text functions with the semantics of Python's string methods, so that parsed command output has Salt's form.
 import { PyFloat } from '../../../base/codec/value.ts';
 
-/** Python's `str.split()` without arguments: runs of white space separate, ends are dropped. */
+/** Python's `str.split()` without arguments: splits at runs of white space and drops empty ends. */
 export function words(text: string): string[] {
   const trimmed = text.trim();
   return trimmed === '' ? [] : trimmed.split(/\s+/);
@@ -40,12 +40,12 @@ export function capitalize(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1).toLowerCase();
 }
 
-/** A number Python would hold as a float. */
+/** A number as a float in Python. */
 export function pyFloat(value: number): number | PyFloat {
   return Number.isInteger(value) ? new PyFloat(value) : value;
 }
 
-/** Rounds half to even at a number of decimals, as Python's `round` does for the values met here. */
+/** Rounds half to even at a number of decimals, as Python's `round` does for the values used here. */
 export function roundTo(value: number, decimals: number): number {
   return Number(value.toFixed(decimals));
 }

@@ -1,4 +1,4 @@
-// `halite/sdk/text`: text as Python and the shell cut, match and compare it.
+// `halite/sdk/text`: splitting, matching and comparing text as Python and the shell do.
 export { globMatcher, hasGlob, type Matcher, matchesGlob } from '../../../base/util/fnmatch.ts';
 export { listFirst } from '../../../base/util/list-first.ts';
 export { matchesWhole, pyRegex, pyRegexFull, pyRegexSearch } from '../../../base/util/pyregex.ts';

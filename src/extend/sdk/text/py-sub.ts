@@ -22,7 +22,7 @@ const flagBits: Readonly<Record<string, readonly [number, string]>> = {
   A: [256, 'a'],
 };
 
-/** Flags as Salt's functions take them (a number, a name, a list of names) → Python's letters. */
+/** Flags as Salt's functions accept them (a number, a name, a list of names) → Python's letters. */
 export function flagLetters(flags: Value): string {
   if (typeof flags === 'number') {
     return Object.entries(flagBits)
@@ -56,7 +56,7 @@ const controls: Readonly<Record<string, string>> = {
   '\\': '\\',
 };
 
-/** The text a replacement stands for, given one match. */
+/** The expanded replacement text for one match. */
 function expand(template: string, match: RegExpExecArray): string {
   const group = (name: string): string => {
     const value = /^\d+$/.test(name) ? match[Number(name)] : match.groups?.[name];

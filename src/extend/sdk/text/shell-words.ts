@@ -1,7 +1,7 @@
-// Splitting a command line as a POSIX shell splits words (Python's shlex), without running anything.
+// Splits a command line into words as a POSIX shell does (Python's shlex), without running anything.
 import { pythonError } from '../errors.ts';
 
-/** The words of a command line; quotes and backslashes are understood, nothing is expanded. */
+/** The words of a command line; quotes and backslashes are processed, nothing is expanded. */
 export function shellSplit(text: string): string[] {
   const found: string[] = [];
   let word: string | undefined;

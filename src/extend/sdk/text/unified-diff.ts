@@ -1,4 +1,5 @@
-// Unified diffs exactly as Python's difflib makes them, because states and functions show them to people and scripts.
+// Unified diffs exactly as Python's difflib creates them, because states and functions return them to people and
+// scripts.
 
 interface Match {
   readonly a: number;
@@ -14,7 +15,9 @@ interface Opcode {
   readonly b2: number;
 }
 
-/** Where each line of `b` is; lines that fill more than a hundredth of a long text do not lead the search. */
+/**
+ * The positions of each line in `b`; lines that are more than a hundredth of a long text are not used for the search.
+ */
 function placesOf(b: readonly string[]): Map<string, number[]> {
   const places = new Map<string, number[]>();
   for (const [index, line] of b.entries()) {
@@ -29,7 +32,7 @@ function placesOf(b: readonly string[]): Map<string, number[]> {
   return places;
 }
 
-/** The longest run both ranges share; the earliest of several. */
+/** The longest run that both ranges share; the earliest of several. */
 function longest(a: readonly string[], b: readonly string[], places: Map<string, number[]>, range: Range): Match {
   let best: Match = { a: range.a1, b: range.b1, size: 0 };
   let lengths = new Map<number, number>();

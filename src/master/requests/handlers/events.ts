@@ -1,4 +1,4 @@
-// Events that minions send: filtered, then fired; life-cycle messages of Halite minions go to the tracker.
+// Events that minions send: filtered, then fired; life-cycle messages of Halite minions are passed to the tracker.
 import { type Dict, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import type { Logger } from '../../../base/log/index.ts';
 import { isJid } from '../../../base/util/jid.ts';
@@ -23,7 +23,7 @@ export interface EventParts {
   readonly durable: Pick<DurableJobs, 'arrived'>;
 }
 
-/** Beacons and lower masters bring some dozens at once. */
+/** Beacons and syndics send some dozens at once. */
 const mostEvents = 5000;
 const phases = new Set(['accepted', 'started', 'progress', 'done']);
 
@@ -51,7 +51,7 @@ function takeEvents(parts: EventParts, load: PlainDict, sender: Sender): Value {
 }
 
 function fire(parts: EventParts, sender: Sender, tag: string, data: Dict): void {
-  // A real Salt minion has no presence subscription: its start event says that it is back.
+  // A real Salt minion has no presence subscription: its start event shows that it has reconnected.
   if (tag === `salt/minion/${sender.id}/start`) parts.durable.arrived(sender.id, 'joined');
   if (!minionMayFire(tag, sender.id, namesOf(parts))) {
     parts.log.limited(`event:${sender.id}`, 'warn', 'event with a reserved tag refused', {
@@ -63,13 +63,13 @@ function fire(parts: EventParts, sender: Sender, tag: string, data: Dict): void 
   parts.bus.fire(tag, data);
 }
 
-/** A minion of a lower master has no key here, as far as this one can tell. */
+/** A minion below a syndic has no key here, as far as this master knows. */
 const namesOf = ({ opts, keys }: EventParts): NamesInTags => ({
   speaksFor: (name) => opts.raw['order_masters'] === true && !keys.accepted(name),
   isMinion: (name) => keys.accepted(name) !== undefined,
 });
 
-/** `halite/job/<jid>/<phase>/<id>`: accepted, started, progress, done. A minion speaks only for itself. */
+/** `halite/job/<jid>/<phase>/<id>`: accepted, started, progress, done. A minion may only report about itself. */
 function lifeCycle(parts: EventParts, sender: Sender, tag: string, data: Value | undefined): void {
   const [, , jid, phase, id, ...more] = tag.split('/', 6);
   if (!isJid(jid) || !phase || !phases.has(phase) || id !== sender.id || more.length > 0) return;
@@ -79,12 +79,12 @@ function lifeCycle(parts: EventParts, sender: Sender, tag: string, data: Value |
   parts.bus.fire(tag, { id: sender.id, jid, phase, text });
 }
 
-/** The moment that lies so many milliseconds back; undefined for what is no sensible age. */
+/** The time that many milliseconds ago; undefined for an implausible age. */
 function ago(age: Value | undefined): number | undefined {
   return typeof age === 'number' && age >= 0 && age < 31_536_000_000 ? Date.now() - age : undefined;
 }
 
-/** Grains named in `start_event_grains`: merged over what is known until the pillar request brings them all. */
+/** Grains named in `start_event_grains`: merged over the known ones until the pillar request sends them all. */
 async function keepStartGrains(parts: EventParts, id: string, grains: Dict): Promise<void> {
   const known = parts.fleet.data(id);
   if (known || grains instanceof Map) return;

@@ -1,4 +1,4 @@
-// File server requests of minions, and files they push (`cp.push`, off unless `file_recv` is set).
+// File server requests of minions, and files that they push (`cp.push`, disabled unless `file_recv` is set).
 import { join } from 'node:path';
 import type { PlainDict, Value } from '../../../base/codec/value.ts';
 import type { MasterOpts } from '../../../base/config/index.ts';
@@ -34,7 +34,7 @@ export function fileHandlers(parts: FileParts): Handlers {
   };
 }
 
-/** For minions that ask for chunks in our own form; undefined for all others. */
+/** For minions that request chunks in Halite's own format; undefined for all others. */
 function serveChunk(
   parts: FileParts,
   load: PlainDict,
@@ -50,7 +50,7 @@ function serveChunk(
   return parts.files.chunk(path, saltenv, loc, most, (buffer) => seal(buffer, { path, saltenv, loc }));
 }
 
-/** Chunks land below `cachedir/minions/<id>/files`; true when one was stored. */
+/** Chunks are written below `cachedir/minions/<id>/files`; true when one was stored. */
 async function receive({ opts, log }: FileParts, load: PlainDict, sender: Sender): Promise<Value> {
   const folder = join(opts.cachedir, 'minions', sender.id, 'files');
   const why = opts.file_recv

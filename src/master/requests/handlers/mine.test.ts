@@ -1,4 +1,4 @@
-// Which functions of the mine a minion may read by the master's own rules.
+// Which functions of the mine a minion may read according to the master's own rules.
 import { describe, expect, it } from 'vitest';
 import { newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import { nullLogger } from '../../../base/log/index.ts';
@@ -18,7 +18,7 @@ function read(rules: Value | undefined, id = 'web1'): Value {
 }
 
 describe('mine_get', () => {
-  it('leaves the mine open when it is not set', () => {
+  it('does not restrict the mine when it is not set', () => {
     expect(Object.keys(read(undefined) as PlainDict)).toEqual(['network.ip_addrs', 'disk.usage']);
   });
   it('grants functions by expressions for ids and names', () => {

@@ -9,7 +9,7 @@ import type { Mine } from '../../fleet/mine.ts';
 import type { Sender } from '../sender.ts';
 import type { Handlers } from './table.ts';
 
-/** Pillar is matched exactly, so that no minion can probe another's pillar by guessing with globs. */
+/** Pillar is matched exactly, so that no minion can probe another's pillar with globs. */
 const exactKinds: ReadonlyMap<string, string> = new Map([
   ['pillar', 'pillar_exact'],
   ['pillar_pcre', 'pillar_exact'],
@@ -54,12 +54,12 @@ function keep(parts: MineHandlerParts, id: string, data: PlainDict, clear: boole
     parts.mine.put(id, data, clear);
     return true;
   } catch (error) {
-    refused(parts, id, 'a minion sent more than the mine takes', error);
+    refused(parts, id, 'a minion sent more than the mine accepts', error);
     return false;
   }
 }
 
-/** Said to the operator; the minion gets nothing, as from Salt. What is no refusal of its request is thrown on. */
+/** Logged for the operator; the minion gets an empty result, as from Salt. Other errors are rethrown. */
 function refused(parts: MineHandlerParts, minion: string, what: string, error: unknown): void {
   if (!(error instanceof HaliteError)) throw error;
   parts.log.limited(`mine:${minion}`, 'warn', what, { minion, why: messageOf(error) });
@@ -83,7 +83,7 @@ function query(parts: MineHandlerParts, load: PlainDict, sender: Sender): Value 
   return asked.single ? (answers.get(asked.fun[0] ?? '') ?? newDict()) : newDict(answers);
 }
 
-/** Those of the functions that a minion may read by the master's rules `{id expression: [function expressions]}`. */
+/** The functions that a minion may read according to the master's rules `{id expression: [function expressions]}`. */
 function readable(rules: Value | undefined, id: string, functions: readonly string[]): readonly string[] {
   if (rules === undefined || rules === null) return functions;
   if (!isDict(rules)) return [];

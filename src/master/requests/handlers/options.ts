@@ -1,4 +1,4 @@
-// What the master tells minions about itself: `_master_opts`, `_master_tops`, and key revocation.
+// Requests about the master itself: `_master_opts`, `_master_tops`, and key revocation.
 import { newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import type { MasterOpts } from '../../../base/config/index.ts';
 import type { Logger } from '../../../base/log/index.ts';

@@ -1,9 +1,11 @@
-// The jobs that minions started (`publish.*`): whose they are, and how many one minion may have open.
+// The jobs that minions started (`publish.*`): which minion owns them, and how many one minion may have open.
 import type { ActiveJob } from '../../tracking/active-job.ts';
 
-/** One minion may wait for so many jobs: a peer that never answers holds up only the one who asked it. */
+/**
+ * Maximum number of jobs for which one minion may wait: a peer that never answers delays only the minion that asked it.
+ */
 const mostOpen = 64;
-/** Further results that a minion may come back for. */
+/** Number of further results that a minion may fetch later. */
 const mostKept = 256;
 
 export class PeerJobs {

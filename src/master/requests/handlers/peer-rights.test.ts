@@ -1,4 +1,4 @@
-// What minions may have run: what a rule means, and never what its author cannot have thought of.
+// Which functions minions may run through the master: exactly those that a rule means.
 import { describe, expect, it } from 'vitest';
 import { newDict, type PlainDict } from '../../../base/codec/value.ts';
 import { mayPublish, mayRun } from './peer-rights.ts';
@@ -18,7 +18,7 @@ describe('peer', () => {
     expect(mayPublish(rules(expression, rule), id, functions)).toBe(may);
   });
 
-  it('is nothing when it is no map of lists', () => {
+  it('is nothing when it is not a map of lists', () => {
     for (const value of [undefined, null, 'x', ['.*'], newDict([['.*', 'test.ping']])])
       expect(mayPublish(value, 'web1', ['test.ping'])).toBe(false);
   });

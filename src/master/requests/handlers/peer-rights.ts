@@ -1,4 +1,4 @@
-// `peer` and `peer_run`: which minions may have which functions run, on other minions or on the master.
+// `peer` and `peer_run`: which minions may run which functions, on other minions or on the master.
 import { dictEntries, isDict, type Value } from '../../../base/codec/value.ts';
 import { matchesIdRule, matchesRule } from '../../../base/util/function-rule.ts';
 
@@ -13,19 +13,19 @@ function allowed(rules: Value | undefined, id: string, functions: readonly strin
   return false;
 }
 
-/** publish.* is never allowed, or jobs would breed jobs. */
+/** publish.* is never allowed, because jobs could then start jobs endlessly. */
 export function mayPublish(rules: Value | undefined, id: string, functions: readonly string[]): boolean {
   return !functions.some((fun) => fun.startsWith('publish.')) && allowed(rules, id, functions, matchesRule);
 }
 
-/** Runners that tell what is others' (pillar, mine, secrets, options of the master) or act on everything. */
+/** Runners that reveal data of other minions or of the master (pillar, mine, secrets, options) or affect everything. */
 const powerful = new Set([
   ...['cache', 'config', 'event', 'http', 'mine', 'pillar', 'queue', 'reactor', 'salt', 'sdb', 'state', 'survey'],
   'vault',
 ]);
 const isPowerful = (fun: string): boolean => powerful.has(fun.split('.')[0] ?? '') || fun === 'jobs.query';
 
-/** Who writes `jobs.*` or `.*` for minions does not think of those: they count only where they are written in full. */
+/** The author of `jobs.*` or `.*` usually does not mean these: they are allowed only where they are written in full. */
 export function mayRun(rules: Value | undefined, id: string, fun: string): boolean {
   return allowed(rules, id, [fun], (rule, name) => (isPowerful(name) ? rule === name : matchesRule(rule, name)));
 }

@@ -1,4 +1,4 @@
-// Jobs and runners that minions start themselves (`publish.*`), allowed by `peer` and `peer_run` only.
+// Jobs and runners that minions start themselves (`publish.*`), allowed only by `peer` and `peer_run`.
 import { readValue } from '../../../base/codec/json/index.ts';
 import { newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import type { MasterOpts } from '../../../base/config/index.ts';
@@ -43,7 +43,7 @@ export function peerHandlers(parts: PeerParts): Handlers {
   };
 }
 
-/** The job a minion asks for, ready to be sent; undefined when it may not, or nobody matches. */
+/** The job that a minion requests, ready to be sent; undefined when it is not allowed, or no minion matches. */
 function peerJob(
   parts: PeerParts,
   request: PeerPublish,
@@ -101,7 +101,7 @@ async function results({ store }: PeerParts, load: PlainDict, sender: Sender, jo
   return found;
 }
 
-/** A runner on behalf of a minion; what it may not do is answered as Salt does, with nothing. */
+/** A runner on behalf of a minion; a forbidden request is answered with an empty result, as in Salt. */
 async function callRunner(parts: PeerParts, load: PlainDict, sender: Sender): Promise<Value> {
   const request = readPeerRunner(load);
   if (isProblem(request)) return newDict();

@@ -1,4 +1,4 @@
-// What the `_pillar` handler takes from a minion, answers and remembers.
+// What the `_pillar` handler reads from a minion, answers and stores.
 import { describe, expect, it } from 'vitest';
 import { dictGet, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import type { PillarRequest } from '../../../engine/pillar/types.ts';
@@ -36,7 +36,7 @@ function setUp(compile: (request: PillarRequest) => PlainDict, opts: Partial<Pil
 const pillar = newDict([['x', 1]]);
 
 describe('_pillar', () => {
-  it('compiles for the sender, whatever its grains say, and remembers both', async () => {
+  it('compiles for the sender, independent of the id in its grains, and stores both', async () => {
     const { ask, stored, fired, asked } = setUp(() => pillar);
     expect(
       await ask({ grains: newDict(Object.entries({ id: 'other', os: 'Debian' })), saltenv: 'dev', pillarenv: null }),
@@ -47,17 +47,17 @@ describe('_pillar', () => {
     expect(stored).toEqual([['web1', { grains: request.grains, pillar }]]);
     expect(fired).toEqual(['minion/refresh/web1']);
   });
-  it('reads the old name of the environment, and asks for a clean cache', async () => {
+  it('reads the old name of the environment, and requests a clean cache', async () => {
     const { ask, asked } = setUp(() => pillar);
     await ask({ grains: newDict(), env: 'qa', clean_cache: true });
     expect(asked[0]).toMatchObject([{ saltenv: 'qa' }, true]);
   });
-  it('does not remember values of one command', async () => {
+  it('does not store values of one command', async () => {
     const { ask, stored } = setUp(() => pillar);
     await ask({ grains: newDict(), pillar_override: newDict([['x', 2]]) });
     expect(stored).toEqual([]);
   });
-  it('answers with an error when compiling fails, and keeps the pillar it knew', async () => {
+  it('answers with an error when compiling fails, and keeps the previous pillar', async () => {
     const { ask, stored } = setUp(() => {
       throw new Error('worker died');
     });
@@ -65,7 +65,7 @@ describe('_pillar', () => {
     expect(dictGet(answer as PlainDict, '_errors')).toEqual(['The pillar could not be compiled: worker died']);
     expect({ ...stored[0]?.[1].pillar }).toEqual({ old: 1 });
   });
-  it('remembers nothing when told so, and takes loads of any shape', async () => {
+  it('stores nothing when disabled, and accepts loads of any form', async () => {
     const { ask, stored, fired } = setUp(() => pillar, { minion_data_cache: false });
     for (const grains of [null, 'text', 5, [], new Map([[1, 2]])] as Value[])
       expect(await ask({ grains })).toBe(pillar);

@@ -1,4 +1,4 @@
-// `_pillar`: compiles a minion's pillar in a worker and remembers its grains and pillar for targeting.
+// `_pillar`: compiles a minion's pillar in a worker and stores its grains and pillar for targeting.
 import { type Dict, dictEntries, dictOf, newDict, type PlainDict } from '../../../base/codec/value.ts';
 import type { MasterOpts } from '../../../base/config/index.ts';
 import { messageOf } from '../../../base/errors/index.ts';
@@ -33,20 +33,20 @@ async function answer(parts: PillarParts, load: PlainDict, sender: Sender): Prom
     pillar = await compile(parts, request, sender, fields.cleanCache);
   } catch (error) {
     parts.log.error('a pillar could not be compiled', { minion: sender.id, error: messageOf(error) });
-    // Grains are remembered all the same; the pillar known so far stays.
+    // Grains are stored in any case; the previous pillar stays.
     remember(parts, sender, request.grains, parts.fleet.data(sender.id)?.pillar ?? newDict());
     return failedPillar(`The pillar could not be compiled: ${messageOf(error)}`);
   }
-  // Values of one command (`pillar=`) are for that command alone.
+  // Values of one command (`pillar=`) are only for that command.
   if (request.override === undefined) remember(parts, sender, request.grains, pillar);
   return pillar;
 }
 
-/** Only its owner can read the answer, but anybody may have sent grains that are disputed: they leave nothing behind. */
+/** Only its owner can decrypt the answer, but grains of a disputed sender may be forged: they are not stored. */
 const compile = ({ pillars }: PillarParts, request: PillarRequest, { trust }: Sender, clean: boolean): Promise<Dict> =>
   trust === 'disputed' ? pillars.compile(request) : pillars.get(request, clean);
 
-/** The id is the one the sender proved, whatever its grains say. */
+/** The id is the authenticated one, independent of the id in the grains. */
 function requestOf(parts: PillarParts, fields: PillarFields, id: string): PillarRequest {
   const { saltenv, pillarenv, override, ext, extraMinionData } = fields;
   const grains = dictEntries(grainsOf(parts, fields.grains, id)).filter(([key]) => key !== 'id');
@@ -57,12 +57,12 @@ function grainsOf(parts: PillarParts, given: Dict, id: string): Dict {
   const { grains, dropped } = acceptGrains(given);
   if (dropped.length > 0) {
     const fields = { minion: id, grains: listFirst(dropped, 5) };
-    parts.log.limited(`grains:${id}`, 'warn', 'grains that are too large or too deep are left out', fields);
+    parts.log.limited(`grains:${id}`, 'warn', 'grains that are too large or too deep are dropped', fields);
   }
   return grains;
 }
 
-/** For targeting; the minion's answer does not wait for the disk. A request sent again may carry grains of the past. */
+/** For targeting; the answer does not wait for the disk. A repeated request may contain outdated grains. */
 function remember(parts: PillarParts, { id, trust, repeated }: Sender, grains: Dict, pillar: Dict): void {
   if (!parts.opts.minion_data_cache || repeated || trust === 'disputed') return;
   parts.fleet.setData(id, { grains, pillar }).catch((error: unknown) => {

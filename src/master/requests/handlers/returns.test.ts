@@ -1,4 +1,4 @@
-// Results that come twice: handed on once, acknowledged only when they are stored.
+// Results that arrive twice: passed on once, acknowledged only when they are stored.
 import { describe, expect, it } from 'vitest';
 import { type Dict, newDict, type PlainDict } from '../../../base/codec/value.ts';
 import { HaliteError } from '../../../base/errors/index.ts';
@@ -52,8 +52,8 @@ function setUp(saveReturn: (record: { load: Dict }) => Promise<'stored'>) {
   return { take, events, handed };
 }
 
-describe('a result that comes twice', () => {
-  it('is stored the second time when that failed the first time, and never acknowledged before', async () => {
+describe('a result that arrives twice', () => {
+  it('is stored the second time when storing failed the first time, and is not acknowledged before', async () => {
     const stored: Dict[] = [];
     let full = true;
     const { take, events, handed } = setUp(async ({ load }) => {
@@ -70,7 +70,7 @@ describe('a result that comes twice', () => {
     expect(events).toHaveLength(1);
   });
 
-  it('waits for the first one when that is not stored yet', async () => {
+  it('waits for the first one while that is not stored yet', async () => {
     let store = (_word: 'stored'): void => {};
     let saved = 0;
     const { take } = setUp(() => {

@@ -1,4 +1,4 @@
-// Takes results in, once each, and acknowledges what is safe.
+// Processes results, once each, and acknowledges those that are stored.
 import { dictEntries, isDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import { messageOf } from '../../../base/errors/index.ts';
 import type { Logger } from '../../../base/log/index.ts';
@@ -26,17 +26,17 @@ export interface ReturnParts {
   readonly store: Pick<JobStore, 'saveJob' | 'saveReturn' | 'load' | 'expected'>;
   readonly tracker: Pick<Tracker, 'job' | 'alreadyReturned' | 'returned'>;
   readonly durable: Pick<DurableJobs, 'returned'>;
-  /** Hands a result to the returners its minion asks for; resolves when it is safe there. */
+  /** Passes a result to the returners that its minion requests; resolves when it is stored in their spools. */
   passOn(ret: JobReturn, load: PlainDict): Promise<void>;
 }
 
-/** What the handlers remember between results, by job and minion. */
+/** State of the handlers between results, by job and minion. */
 class ReturnMemory {
-  /** Results that are handed on but not stored yet. */
+  /** Results that are passed on but not stored yet. */
   readonly unsafe = new Map<string, Promise<void>>();
   readonly #assigned = new Map<string, string>();
 
-  /** A jid of the master for a run whose own cannot be used: the same again when the result is sent again. */
+  /** A jid assigned by the master to a run whose own is not usable: the same one when the result is sent again. */
   jidFor(jid: string, id: string): string {
     const key = `${jid} ${id}`;
     const known = this.#assigned.get(key);
@@ -59,7 +59,7 @@ export function returnHandlers(parts: ReturnParts): Handlers {
 }
 
 async function takeReturn(parts: ReturnParts, load: PlainDict, sender: Sender, memory: ReturnMemory): Promise<Value> {
-  // The envelope proved who sends: what the load says about it does not count.
+  // The envelope authenticated the sender: an id in the load is ignored.
   const { id } = sender;
   const ret = readJobReturn(load, { id });
   if (isProblem(ret)) {
@@ -80,8 +80,8 @@ function refuse(parts: ReturnParts, minion: string, message: string, why: string
 }
 
 /**
- * A run that no master asked for (`salt-call`, the schedule) becomes a job like any other, whose record says only what
- * a minion may say. Gives the result under the jid of that job.
+ * A run that was not published (`salt-call`, the schedule) becomes a job like any other, whose record contains only
+ * what a minion may set. Returns the result with the jid of that job.
  */
 async function adopt(parts: ReturnParts, ret: JobReturn, jid: string): Promise<JobReturn> {
   const job = adoptedJob(ret, jid);
@@ -91,8 +91,8 @@ async function adopt(parts: ReturnParts, ret: JobReturn, jid: string): Promise<J
 }
 
 /**
- * The jid of a run that the master did not publish; undefined for the others. A scheduled run brings one along, which
- * counts while nobody else has it and this master can not come to make it.
+ * The jid of a run that the master did not publish; undefined for other runs. A scheduled run has its own jid, which
+ * is used if it is not in use and this master cannot generate it later.
  */
 async function adoptedJid(parts: ReturnParts, ret: JobReturn, memory: ReturnMemory): Promise<string | undefined> {
   const { id, jid, schedule } = ret;
@@ -104,44 +104,44 @@ async function adoptedJid(parts: ReturnParts, ret: JobReturn, memory: ReturnMemo
 }
 
 /**
- * Whether this minion was asked. A job that nobody knows is one whose record was lost: late is better than lost, but a
- * result must not wait for a job that comes later.
+ * Whether the job was sent to this minion. An unknown job is one whose record was lost: its result is still accepted,
+ * but a result must not be stored for a job that is published later.
  */
 async function belongs(parts: ReturnParts, jid: string, id: string): Promise<boolean> {
   const job = parts.tracker.job(jid);
   if (job?.verdict(id)) return true;
-  // After a restart the tracker knows only the minions whose fate was open.
+  // After a restart the tracker only has the minions whose outcome was open.
   const known = await parts.store.load(jid);
   return known ? (await parts.store.expected(jid)).includes(id) : !job && !isFutureJid(jid);
 }
 
-/** Stores one result and tells everybody who waits; a second delivery of the same result changes nothing. */
+/** Stores one result and notifies all listeners; a second delivery of the same result changes nothing. */
 async function record(parts: ReturnParts, ret: JobReturn, { unsafe }: ReturnMemory): Promise<void> {
   const { jid, id } = ret;
   const key = `${jid} ${id}`;
   const again = parts.tracker.alreadyReturned(jid, id);
   const waiting = again ? unsafe.get(key) : undefined;
-  // Sent again because the acknowledgement takes long: this one waits for the same.
+  // Sent again because the acknowledgement takes long: this one waits for the same write.
   if (waiting) return waiting;
-  // Written once: events, the store and returners carry the same.
+  // Encoded once: events, the store and returners use the same value.
   const load = returnFields(ret);
   const passed = again ? undefined : parts.passOn(ret, load);
-  // The result is handed on at once, and once; the acknowledgement waits until it is stored.
+  // The result is passed on immediately, and once; the acknowledgement waits until it is stored.
   if (!again) {
     parts.tracker.returned(ret);
     parts.durable.returned(jid, id);
     parts.bus.fire(jobReturnTag(jid, id), load);
   }
-  // Sent again after that failed, or because the acknowledgement was lost: only the store knows which.
+  // Sent again after storing failed, or because the acknowledgement was lost: only the store can tell which.
   const safe = Promise.all([parts.store.saveReturn(returnRecord(ret, load, Date.now())), passed])
     .then(() => {})
     .finally(() => unsafe.delete(key));
   unsafe.set(key, safe);
-  // What could not be stored is not acknowledged: the minion keeps it and brings it again.
+  // A result that could not be stored is not acknowledged: the minion keeps it and sends it again.
   await safe;
 }
 
-/** A store that fails must not lose the answer for the one who waits; it is said aloud, once a minute. */
+/** A failing store must not lose the result for the waiting caller; it is logged once a minute. */
 async function save(parts: ReturnParts, write: () => Promise<unknown>): Promise<void> {
   try {
     await write();
@@ -151,8 +151,8 @@ async function save(parts: ReturnParts, write: () => Promise<unknown>): Promise<
 }
 
 /**
- * Lower masters bring bundles of results; each entry names its minion. Only where lower masters are expected, and
- * never for a minion that has a key here: it speaks for itself.
+ * Syndics send bundles of results; each entry names its minion. Only where syndics are expected, and
+ * never for a minion that has a key here, because it sends its own results.
  */
 async function takeSyndicReturn(
   parts: ReturnParts,
@@ -163,7 +163,7 @@ async function takeSyndicReturn(
   const refuse = (why: string): void =>
     parts.log.limited(`syndic:${sender.id}:${why}`, 'warn', 'results of others refused', { from: sender.id, why });
   if (parts.opts.raw['order_masters'] !== true) {
-    refuse('order_masters is off: this master has no lower masters');
+    refuse('order_masters is off: this master has no syndics');
     return null;
   }
   const bundles = readSyndicReturns(load);
@@ -179,6 +179,6 @@ async function takeSyndicReturn(
       if (!isProblem(ret) && isJid(ret.jid)) await record(parts, ret, memory);
     }
   }
-  parts.log.debug('syndic results taken', { syndic: sender.id, bundles: bundles.length });
+  parts.log.debug('syndic results accepted', { syndic: sender.id, bundles: bundles.length });
   return null;
 }

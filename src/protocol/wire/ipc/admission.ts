@@ -1,37 +1,37 @@
-// Who may use how much of a local socket: little until a caller is proven, a share of it for each user after that.
+// Limits for the users of a local socket: low until a caller is authenticated, a share for each user after that.
 import { HaliteError } from '../../../base/errors/index.ts';
 
 export interface FrameLimits {
   readonly bytes: number;
-  /** Values inside a frame: an empty map of one byte takes hundreds in memory. */
+  /** Number of values inside a frame: an empty map of one byte takes hundreds in memory. */
   readonly items: number;
 }
 
-/** What one user has; whoever runs the daemon is not limited. */
+/** Limits of one user; the user that runs the daemon has none. */
 export interface UserLimits {
   readonly frame: FrameLimits;
   readonly connections: number;
-  /** Calls that have not answered anything yet; further ones wait their turn. */
+  /** Calls that have not answered anything yet; further ones wait. */
   readonly starting: number;
-  /** All calls, those that wait too. */
+  /** All calls, including those that wait. */
   readonly calls: number;
-  /** Bytes that wait in one connection for a client that does not read. */
+  /** Bytes queued in one connection for a client that does not read. */
   readonly unsentBytes: number;
 }
 
 export interface SocketLimits {
-  /** For connections whose user is not proven. */
+  /** For connections whose user is not authenticated. */
   readonly stranger: FrameLimits;
   readonly strangers: number;
   /** All connections of the socket. */
   readonly connections: number;
-  /** Time to prove who one is, and for each frame to be complete. */
+  /** Time limit for authentication, and for each frame to be complete. */
   readonly patienceMs: number;
-  /** A connection without calls, or whose client does not read. */
+  /** Time limit for a connection without calls, or whose client does not read. */
   readonly idleMs: number;
 }
 
-/** For sockets that only their own user can reach. */
+/** For sockets to which only their own user can connect. */
 export const openLimits: SocketLimits = {
   stranger: { bytes: 512 * 1024 * 1024, items: Number.POSITIVE_INFINITY },
   strangers: 4096,
@@ -40,7 +40,7 @@ export const openLimits: SocketLimits = {
   idleMs: 2 ** 31 - 1,
 };
 
-/** For sockets that every user of the machine may connect to. */
+/** For sockets to which every user of the machine may connect. */
 export const sharedLimits: SocketLimits = {
   stranger: { bytes: 256 * 1024, items: 20_000 },
   strangers: 128,
@@ -72,7 +72,7 @@ interface Share {
   readonly waiting: (() => void)[];
 }
 
-/** A call that has its turn. */
+/** A call that is admitted. */
 export interface Turn {
   /** It has begun to answer: the next may start. */
   started(): void;
@@ -83,7 +83,7 @@ export interface Turn {
 export class Shares {
   readonly #users = new Map<string, Share>();
 
-  /** Counts a connection of a user, or refuses it. The result takes it back. */
+  /** Counts a connection of a user, or refuses it. The returned function removes it again. */
   connected(user: string, { connections }: UserLimits): () => void {
     const share = this.#share(user);
     if (share.connections >= connections) throw busy(`this user has ${connections} connections already`);
@@ -94,7 +94,7 @@ export class Shares {
     };
   }
 
-  /** Waits until it is the turn of a call, or refuses it. */
+  /** Waits until a call is admitted, or refuses it. */
   async turn(user: string, { starting, calls }: UserLimits): Promise<Turn> {
     const share = this.#share(user);
     if (share.calls >= calls) throw busy(`this user has ${calls} calls under way`);
@@ -106,7 +106,7 @@ export class Shares {
       if (!begins) return;
       begins = false;
       const next = share.waiting.shift();
-      // The place is handed on, and other users come in between.
+      // The slot passes to the next call; calls of different users alternate.
       if (next) setImmediate(next);
       else share.starting--;
     };
@@ -130,6 +130,6 @@ export class Shares {
 }
 
 const busy = (why: string): HaliteError =>
-  new HaliteError('call.failed', `The daemon takes no more of these calls now: ${why}`, {
-    hint: 'Try again when some of them are done.',
+  new HaliteError('call.failed', `The daemon accepts no more of these calls now: ${why}`, {
+    hint: 'Try again when some of them are finished.',
   });

@@ -1,4 +1,4 @@
-// One call as an async iterator; tells the daemon when there is room for more items.
+// One call as an async iterator; tells the daemon when it can send more items.
 import type { Value } from '../../../base/codec/value.ts';
 import { HaliteError } from '../../../base/errors/index.ts';
 import { AsyncQueue } from '../../../base/util/async-queue.ts';
@@ -58,7 +58,7 @@ export class Call implements AsyncIterableIterator<Value> {
     if (!this.finished) this.#tell('cancel');
   }
 
-  /** The daemon sends on when half of its window was read. */
+  /** The daemon continues when half of its window is read. */
   #count(): void {
     this.#taken += 1;
     if (this.#taken < windowItems / 2 || this.finished) return;

@@ -1,4 +1,4 @@
-// The commands' side of the local socket: calls that give a stream of items or one value.
+// The client side of the local socket: calls that return a stream of items or one value.
 import { connect as connectSocket, type Socket } from 'node:net';
 import { type Dict, newDict, type Value } from '../../../base/codec/value.ts';
 import { HaliteError } from '../../../base/errors/index.ts';
@@ -7,16 +7,16 @@ import { errorFromValue } from './errors.ts';
 import { encode, type Message, MessageReader, wholeConnection } from './frames.ts';
 
 export interface IpcConnectOptions {
-  /** The command that starts the daemon, for the hint when it does not run: `salt-master`. */
+  /** The command that starts the daemon, for the hint when it is not running: `salt-master`. */
   readonly what: string;
   readonly timeoutMs?: number;
 }
 
-/** The queue of connections is full: the daemon is there, and has much to do. */
+/** The connection queue is full: the daemon is running, but busy. */
 const fullQueue = 'EAGAIN';
 const fullQueuePauseMs = 50;
 
-/** Rejects with daemon.unreachable when nobody answers there, auth.denied when this user may not ask. */
+/** Rejects with daemon.unreachable when nothing answers there, auth.denied when this user has no access. */
 export async function connectIpc(path: string, options: IpcConnectOptions): Promise<IpcClient> {
   const until = Date.now() + (options.timeoutMs ?? 5000);
   for (;;) {
@@ -27,7 +27,7 @@ export async function connectIpc(path: string, options: IpcConnectOptions): Prom
   }
 }
 
-/** A connected socket, or the code of what went wrong. */
+/** A connected socket, or the code of the error. */
 function dial(path: string, timeoutMs: number): Promise<Socket | string> {
   return new Promise((resolve) => {
     const socket = connectSocket(path);
@@ -67,7 +67,7 @@ export class IpcClient {
     socket.on('close', () => this.#lose(new HaliteError('wire.closed', 'The daemon closed the connection')));
   }
 
-  /** Calls and gives the items as they come; leaving the loop (or aborting) cancels the call in the daemon. */
+  /** Calls and yields the items as they arrive; leaving the loop (or aborting) cancels the call in the daemon. */
   call(verb: string, args: Dict = newDict(), options: { signal?: AbortSignal } = {}): AsyncIterableIterator<Value> {
     const id = this.#nextId++;
     const call = new Call((kind, count) => {
@@ -85,7 +85,7 @@ export class IpcClient {
     return call;
   }
 
-  /** Calls and gives the first item, or null when there is none. */
+  /** Calls and returns the first item, or null when there is none. */
   async one(verb: string, args: Dict = newDict(), options: { signal?: AbortSignal } = {}): Promise<Value> {
     const call = this.call(verb, args, options);
     const first = await call.next();

@@ -1,4 +1,4 @@
-// One client of a local socket: its frames, its calls, and what it may take up before and after its user is proven.
+// One client of a local socket: its frames, its calls, and its limits before and after its user is authenticated.
 import type { Socket } from 'node:net';
 import { dictEntries, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import { HaliteError } from '../../../base/errors/index.ts';
@@ -7,13 +7,13 @@ import { errorToValue } from './errors.ts';
 import { encode, type Message, MessageReader, wholeConnection } from './frames.ts';
 import { type IpcCall, Responder } from './responder.ts';
 
-/** Answers with `call.send`. The call ends when the handler is done and fails when it throws. */
+/** Answers with `call.send`. The call ends when the handler resolves and fails when it throws. */
 export type IpcHandler = (call: IpcCall) => unknown;
 
 const maxCallsPerClient = 4096;
 
 export class ServerConnection {
-  /** The user of this connection is proven. */
+  /** The user of this connection is authenticated. */
   onKnown: () => void = () => undefined;
   readonly #socket: Socket;
   readonly #peer: string;
@@ -26,7 +26,7 @@ export class ServerConnection {
   #unsentBytes = trustedUser.unsentBytes;
   #limited: boolean;
   #leave: () => void = () => undefined;
-  /** Runs while the user is not proven, and while a frame is not complete. */
+  /** Runs while the user is not authenticated, and while a frame is incomplete. */
   #deadline: NodeJS.Timeout | undefined;
 
   constructor(socket: Socket, peer: string, handler: IpcHandler, limits: SocketLimits, shares: Shares) {
@@ -65,26 +65,27 @@ export class ServerConnection {
     if (this.#limited) this.#letOthersIn();
   }
 
-  /** However much one client sends at once, the others are read in between. */
+  /** Yields between messages, so that one client with many messages does not block the others. */
   #letOthersIn(): void {
     this.#socket.pause();
     setImmediate(() => this.#socket.resume());
   }
 
-  /** There is nothing more to say to each other; a known user learns why. */
+  /** Closes the connection; an authenticated user is sent the reason. */
   #cut(why: unknown): void {
     if (this.#user === undefined) {
       this.close();
       return;
     }
-    // What is still on its way is read and dropped: closed over it, the connection would break before the reason arrives.
+    // Remaining input is read and dropped: closing with unread input would reset the connection before the reason
+    // arrives.
     this.#socket.removeAllListeners('data').resume();
     this.#watch();
     this.#write([wholeConnection, 'fail', errorToValue(why)]);
     this.#socket.end();
   }
 
-  /** Nobody may hold a frame open, or come and say nothing. */
+  /** Time limit for an incomplete frame and for a silent connection. */
   #watch(): void {
     if (this.#user !== undefined && !this.#reader.partial) this.#stopWatch();
     else this.#deadline ??= setTimeout(() => this.close(), this.#limits.patienceMs).unref();
@@ -95,7 +96,7 @@ export class ServerConnection {
     this.#deadline = undefined;
   }
 
-  /** No byte went either way for a while: that is how a long job looks, or somebody who takes up room. */
+  /** No byte in either direction for a while: either a long job, or a client that occupies a connection. */
   #idle(): void {
     if (this.#socket.writableLength > 0 || this.#calls.size === 0) this.close();
   }
@@ -141,7 +142,7 @@ export class ServerConnection {
     }
   }
 
-  /** One connection is for one user: that of the first call that was proven. */
+  /** One connection is for one user: that of the first authenticated call. */
   #admit(user: string, limits: UserLimits): Promise<Turn> {
     if (this.#user === undefined) {
       this.#leave = this.#shares.connected(user, limits);
@@ -160,12 +161,12 @@ export class ServerConnection {
   #ended(): void {
     this.#stopWatch();
     this.#leave();
-    for (const call of this.#calls.values()) call.abandon('The client went away');
+    for (const call of this.#calls.values()) call.abandon('The client disconnected');
     this.#calls.clear();
   }
 }
 
-/** Arguments have names; a map with other keys would be nobody's. */
+/** Arguments are a map with text keys; other maps are refused. */
 function plainArgs(value: Value | undefined): PlainDict {
   const args = newDict();
   if (isDict(value)) for (const [key, item] of dictEntries(value)) if (typeof key === 'string') args[key] = item;

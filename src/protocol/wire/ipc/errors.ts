@@ -1,4 +1,4 @@
-// Errors across the local socket: code, message, hint and details survive; anything else becomes a failed call.
+// Errors across the local socket: code, message, hint and details are preserved; any other error becomes a failed call.
 import { type Dict, dictGet, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import { errorCodes, HaliteError, messageOf } from '../../../base/errors/index.ts';
 
@@ -18,7 +18,7 @@ export function errorToValue(thrown: unknown): PlainDict {
   return out;
 }
 
-/** Details may hold anything; only simple values travel. */
+/** Details may contain anything; only simple values are sent. */
 function isPlain(value: unknown): value is Value {
   if (Array.isArray(value)) return value.every(isPlain);
   return value === null || ['string', 'number', 'boolean', 'bigint'].includes(typeof value);

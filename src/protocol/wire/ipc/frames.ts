@@ -8,13 +8,13 @@ import { type FrameLimits, openLimits } from './admission.ts';
 /**
  * Client to server: `[id, 'call', verb, args]`, `[id, 'more', count]`, `[id, 'cancel']`.
  * Server to client: `[id, 'item', value]`, `[id, 'end']`, `[id, 'fail', {code, message, hint, details}]`.
- * A failure of call 0 is one of the whole connection, which ends with it.
+ * A failure of call 0 concerns the whole connection, which then ends.
  */
 export type Message = readonly [id: number, kind: string, ...rest: Value[]];
 
 export const wholeConnection = 0;
 
-/** Items a call may send before the reader has taken any: a slow reader stops the sender, not the connection. */
+/** Items that a call may send before the reader takes any: a slow reader pauses the sender, not the connection. */
 export const windowItems = 256;
 
 export function encode(message: Message): Buffer {
@@ -35,12 +35,12 @@ export class MessageReader {
     this.#options = options;
   }
 
-  /** Whether a message has begun to come and is not complete. */
+  /** Whether a message has begun to arrive and is incomplete. */
   get partial(): boolean {
     return this.#wanted >= 0 || this.#bytes.length > 0;
   }
 
-  /** Hands each message on before the next is looked at. Throws when the connection is useless. */
+  /** Passes each message on before the next is parsed. Throws when the connection is unusable. */
   feed(chunk: Buffer, take: (message: Message) => void): void {
     this.#bytes.push(chunk);
     for (;;) {

@@ -1,11 +1,11 @@
-// One call as the daemon sees it: items go out as the client takes them, and wait in a bounded queue otherwise.
+// One call on the daemon's side: items are sent as the client takes them, and otherwise wait in a bounded queue.
 import type { PlainDict, Value } from '../../../base/codec/value.ts';
 import { HaliteError } from '../../../base/errors/index.ts';
 import type { Turn, UserLimits } from './admission.ts';
 import { errorToValue } from './errors.ts';
 import { type Message, windowItems } from './frames.ts';
 
-// For handlers that send without awaiting; one that awaits never has more than one item here.
+// For handlers that send without awaiting; a handler that awaits never has more than one item here.
 const maxQueuedItems = 50_000;
 
 interface Waiting {
@@ -13,34 +13,36 @@ interface Waiting {
   readonly sent: () => void;
 }
 
-/** What a handler gets: the request, and the way to answer it. */
+/** The parameter of a handler: the request, and the functions to answer it. */
 export interface IpcCall {
   readonly verb: string;
   readonly args: PlainDict;
-  /** A name for logs; who may connect is decided by the permissions of the socket file. */
+  /** A name for logs; the permissions of the socket file determine who may connect. */
   readonly peer: string;
   /**
-   * The caller is proven: from here on the connection is this user's, and has what the user may have. Resolves when it is
-   * the turn of this call; rejects when the user has too many already.
+   * The caller is authenticated: from now on the connection belongs to this user and has the limits of the user.
+   * Resolves when this call is admitted; rejects when the user has too many already.
    */
   admit(user: string, limits: UserLimits): Promise<void>;
-  /** Aborted when the client cancelled, went away or was dropped. */
+  /** Aborted when the client cancelled, disconnected or was dropped. */
   readonly signal: AbortSignal;
-  /** Sends one item. Await it: it resolves when the client has room for more. Does nothing once the client is gone. */
+  /**
+   * Sends one item. Await it: it resolves when the client can take more. Does nothing once the client has disconnected.
+   */
   send(item: Value): Promise<void>;
   /** Completes the call before the handler returns, with a last item if one is given. */
   end(item?: Value): void;
-  /** Lets the call fail; the client gets a HaliteError. The same as throwing. */
+  /** Makes the call fail; the client gets a HaliteError. The same as throwing. */
   fail(error: unknown): void;
 }
 
-/** The connection of a call, as far as a call changes it. */
+/** The connection of a call, reduced to what a call needs. */
 export interface CallConnection {
-  /** Sends a message; false when the client shall read first. */
+  /** Sends a message; false when the client has to read first. */
   write(message: Message): boolean;
   /** The call is over. */
   done(): void;
-  /** Waits for a turn of this user. */
+  /** Waits until a call of this user is admitted. */
   admit(user: string, limits: UserLimits): Promise<Turn>;
 }
 
@@ -79,14 +81,14 @@ export class Responder implements IpcCall {
     this.#turn = await this.#connection.admit(user, limits);
     if (!this.#finished && !this.signal.aborted) return;
     this.#over();
-    throw new HaliteError('wire.closed', 'The client went away');
+    throw new HaliteError('wire.closed', 'The client disconnected');
   }
 
   send(item: Value): Promise<void> {
     if (this.#finished || this.#last || this.signal.aborted) return Promise.resolve();
     if (this.#queue.length >= maxQueuedItems) {
       this.#queue = [];
-      this.fail(new HaliteError('codec.limit', 'The answer comes faster than it is read'));
+      this.fail(new HaliteError('codec.limit', 'The answer is sent faster than it is read'));
       this.#abort.abort(new HaliteError('codec.limit', 'The client reads too slowly'));
       return Promise.resolve();
     }
@@ -106,13 +108,13 @@ export class Responder implements IpcCall {
     this.#finish([this.#id, 'fail', errorToValue(error)]);
   }
 
-  /** The client took items. */
+  /** Called when the client took items. */
   grant(count: number): void {
     this.#credit = Math.min(windowItems, this.#credit + Math.max(0, count));
     this.pump();
   }
 
-  /** Sends what may be sent; also called when the socket drained. */
+  /** Sends what the window allows; also called when the socket drained. */
   pump(): void {
     this.#flowing = true;
     while (this.#credit > 0 && this.#flowing) {

@@ -10,11 +10,13 @@ export interface IpcServer {
 
 export interface IpcListenOptions {
   readonly mode: number;
-  /** Without them whoever may connect is trusted. */
+  /** Without limits, every user that can connect is trusted. */
   readonly limits?: SocketLimits;
 }
 
-/** Listens on the path, which appears only when the permissions are set. A file left by a dead daemon is replaced. */
+/**
+ * Listens on the path, which is created only after the permissions are set. A file left by a dead daemon is replaced.
+ */
 export async function listenIpc(path: string, options: IpcListenOptions, handler: IpcHandler): Promise<IpcServer> {
   const { limits = openLimits } = options;
   const shares = new Shares();
@@ -34,7 +36,7 @@ export async function listenIpc(path: string, options: IpcListenOptions, handler
       clients.delete(client);
       strangers.delete(client);
     });
-    // Whoever has something to say says it at once: the one that has waited longest makes room.
+    // Ordinary clients authenticate immediately: the one that has waited longest is closed for a new one.
     const [oldest] = strangers;
     if (strangers.size > limits.strangers) oldest?.close();
   };

@@ -1,16 +1,17 @@
-// The socket file of a daemon: not reachable before its permissions are right, and never another daemon's.
+// The socket file of a daemon: not reachable before its permissions are set, and never that of another daemon.
 import { chmod, mkdtemp, rename, rmdir, stat, unlink } from 'node:fs/promises';
 import { connect, type Server } from 'node:net';
 import { basename, dirname, join } from 'node:path';
 import { HaliteError } from '../../../base/errors/index.ts';
 
-// The kernel's bound on the path of a unix socket, less the end of the text.
+// The kernel's limit for the path of a unix socket, without the terminating zero.
 const maxPathBytes = 107;
 
-/** Makes the server listen at the path; the result removes the file again if it is still ours. */
+/** Makes the server listen at the path; the returned function removes the file if it is still the same. */
 export async function claimSocket(server: Server, path: string, mode: number): Promise<() => Promise<void>> {
   await refuseIfAlive(path);
-  // A folder of our own, open to nobody else: whatever the umask is, nobody can connect before the file has its mode.
+  // A temporary folder with access for the owner only: independent of the umask, nobody can connect before the file has
+  // its mode.
   const folder = await mkdtemp(join(dirname(path), '.h')).catch((thrown: unknown) => {
     throw new HaliteError('config.missing', `Cannot create the socket ${path}`, {
       hint: 'Check that the folder exists and may be written: option sock_dir.',
@@ -56,7 +57,7 @@ function listen(server: Server, path: string): Promise<void> {
   });
 }
 
-/** A file that nobody answers is what a killed daemon left behind. */
+/** A file on which nothing answers was left behind by a killed daemon. */
 function refuseIfAlive(path: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const probe = connect(path);

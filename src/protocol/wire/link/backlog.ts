@@ -1,22 +1,25 @@
-// Publishes that wait to be sent, in order: each for some targets, and not more of them than memory allows.
+// Publishes that wait to be sent, in order: each for some targets, bounded in number and memory.
 import { HaliteError } from '../../../base/errors/index.ts';
 
 const mostItems = 100_000;
 const mostBytes = 512 * 1024 * 1024;
-/** Small publishes for the same targets leave together, up to this size: in a burst each target is written to once, not for each. */
+/**
+ * Small publishes for the same targets are sent together, up to this size: in a burst each target is written to once,
+ * not for each.
+ */
 const joinedBytes = 64 * 1024;
 
-/** Those a publish is for; a function finds them when its turn has come. The same object: the same targets. */
+/** The targets of a publish; a function determines them when it is sent. The same object means the same targets. */
 export type Targets<T> = Iterable<T> | (() => Iterable<T>);
 
 interface Item<T, P> {
   targets: Targets<T>;
   payload: P;
-  /** Where it stands among its targets. */
+  /** Its current position in the list of targets. */
   place: Iterator<T> | undefined;
 }
 
-/** One message: a payload for one of its targets. */
+/** One message: a payload for one target. */
 export interface Message<T, P> {
   readonly target: T;
   readonly payload: P;
@@ -28,7 +31,7 @@ export class Backlog<T, P extends { readonly length: number } = Uint8Array> {
   #bytes = 0;
   readonly #join: ((payloads: readonly P[]) => P) | undefined;
 
-  /** `join` makes one payload of several. */
+  /** `join` combines several payloads to one. */
   constructor(join?: (payloads: readonly P[]) => P) {
     this.#join = join;
   }
@@ -49,7 +52,7 @@ export class Backlog<T, P extends { readonly length: number } = Uint8Array> {
     return this.#head < this.#items.length;
   }
 
-  /** The next message, taken out; undefined when none waits. */
+  /** Removes and returns the next message; undefined when none waits. */
   take(): Message<T, P> | undefined {
     for (let item = this.#items[this.#head]; item; item = this.#items[this.#head]) {
       item.place ??= this.#begin(item);

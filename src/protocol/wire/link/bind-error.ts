@@ -1,4 +1,4 @@
-// Why a port could not be opened, in words for the administrator.
+// Explains to the administrator why a port could not be opened.
 import { HaliteError } from '../../../base/errors/index.ts';
 
 export function bindError(where: string, thrown: unknown): HaliteError {

@@ -1,4 +1,5 @@
-// A share of the memory that many connections draw on. Who finds it used up waits in line, so large messages enter one after the other.
+// Memory shared by many connections. When it is used up, further messages wait in line, so that large messages enter
+// one after the other.
 
 import { mostInLine } from './limits.ts';
 
@@ -20,17 +21,20 @@ export class BytePool {
     return this.#used;
   }
 
-  /** True when too many wait for one more to do so. */
+  /** True when too many wait already. */
   get crowded(): boolean {
     return this.#line.length >= mostInLine;
   }
 
-  /** True while somebody waits: who holds a part should hurry. */
+  /** True while others wait: current holders should finish soon. */
   get contended(): boolean {
     return this.#line.length > 0;
   }
 
-  /** Takes a part at once, or (false) calls `granted` when it has been taken. More than the capacity enters alone. */
+  /**
+   * Reserves a part immediately, or (false) calls `granted` later when it is reserved. A request above the capacity
+   * enters alone.
+   */
   take(bytes: number, granted: () => void): boolean {
     if (this.#line.length === 0 && this.#fits(bytes)) {
       this.#used += bytes;
@@ -45,7 +49,7 @@ export class BytePool {
     this.#admit();
   }
 
-  /** One that waits no longer. */
+  /** Removes one that waits no longer. */
   leave(granted: () => void): void {
     const at = this.#line.findIndex((waiter) => waiter.granted === granted);
     if (at < 0) return;

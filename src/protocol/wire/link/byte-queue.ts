@@ -1,4 +1,4 @@
-// Received bytes until somebody has enough of them; joined only when a piece is taken.
+// Received bytes, queued until there are enough; chunks are joined only when they are taken.
 
 export class ByteQueue {
   #parts: Buffer[] = [];
@@ -14,7 +14,7 @@ export class ByteQueue {
     this.#held += chunk.length;
   }
 
-  /** The first `count` bytes, which must be there. */
+  /** The first `count` bytes, which must be available. */
   take(count: number): Buffer {
     const first = this.#parts[0];
     if (first && first.length >= count) {
@@ -29,7 +29,7 @@ export class ByteQueue {
     return all.subarray(0, count);
   }
 
-  /** Gives bytes back that were taken too early. */
+  /** Puts back bytes that were taken too early. */
   unread(bytes: Buffer): void {
     this.#parts.unshift(bytes);
     this.#held += bytes.length;

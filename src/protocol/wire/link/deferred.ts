@@ -1,4 +1,4 @@
-// A promise with its two ends outside; Node 20 has no Promise.withResolvers.
+// A promise with its resolve and reject functions; Node 20 has no Promise.withResolvers.
 
 export interface Deferred<T> {
   readonly promise: Promise<T>;

@@ -1,16 +1,16 @@
-// What is published to one subscriber that does not take it at once. The bytes are the same for all: they are kept once.
+// Publishes queued for a slow subscriber. The bytes are the same for all subscribers and are stored once.
 import type { ServerConnection } from './server-connection.ts';
 
-/** How long a subscriber may take nothing before it misses what is beyond its high-water mark, as with Salt. */
+/** How long a subscriber may take nothing before messages above its high-water mark are dropped, as with Salt. */
 const patienceMs = 1000;
-/** What may wait for one subscriber, and for all of them, every message counted once. */
+/** Limits for one subscriber, and for all of them with every message counted once. */
 const mostBytesEach = 32 * 1024 * 1024;
 const mostBytesAll = 128 * 1024 * 1024;
 
-/** One message to many; its bytes in the form that a generation of peers understands. */
+/** One message to many subscribers; its bytes are encoded once per protocol generation. */
 export class SharedFrame {
   readonly length: number;
-  /** How many messages it is; small ones may be joined. */
+  /** The number of messages in it; small ones may be joined. */
   readonly messages: number;
   holders = 0;
   readonly #encode: (form: number) => Uint8Array;
@@ -37,7 +37,7 @@ export class SharedFrame {
   }
 }
 
-/** The messages that wait for anybody on one port. */
+/** The queued messages of all subscribers of one port. */
 export class Waiting {
   #bytes = 0;
 
@@ -90,7 +90,7 @@ export class Delivery {
     if (this.#waiting.full) this.#connection.guard.cutSlowest();
   }
 
-  /** The subscriber took what it was given. */
+  /** Called when the subscriber took the data it was sent. */
   drained(): void {
     const { out } = this.#connection;
     for (let frame = this.#queue[this.#head]; frame && out.unsent === 0; frame = this.#queue[this.#head]) {
@@ -124,6 +124,6 @@ export class Delivery {
     this.#missed += 1;
     if (this.#missed > 1) return;
     const { guard, peer } = this.#connection;
-    guard.problem({ kind: 'slow', peer, detail: 'takes publishes too slowly and misses some' });
+    guard.problem({ kind: 'slow', peer, detail: 'reads publishes too slowly and misses some' });
   }
 }

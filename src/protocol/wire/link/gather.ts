@@ -1,4 +1,4 @@
-// Bytes of one message put together as they arrive. What is allocated follows what has come, not what was announced.
+// Assembles the bytes of one message as they arrive. The allocation follows the received size, not the announced one.
 
 const empty = Buffer.alloc(0);
 const smallest = 512;
@@ -11,7 +11,7 @@ export class Gather {
     return this.#held;
   }
 
-  /** Copies `chunk`; `expected` is the size that the whole will have, as far as it is known. */
+  /** Copies `chunk`; `expected` is the final size, as far as it is known. */
   add(chunk: Buffer, expected: number): void {
     const needed = this.#held + chunk.length;
     if (needed > this.#buffer.length) this.#grow(needed, expected);
@@ -19,7 +19,7 @@ export class Gather {
     this.#held = needed;
   }
 
-  /** The whole; the next message begins with nothing. */
+  /** The whole message; the next one starts empty. */
   take(): Buffer {
     const whole = this.#buffer.subarray(0, this.#held);
     this.#buffer = empty;
@@ -27,7 +27,9 @@ export class Gather {
     return whole;
   }
 
-  /** Four times what has come, up to the expected size: few copies, and never much more than one message in memory. */
+  /**
+   * Four times the received size, up to the expected size: few copies, and never much more than one message in memory.
+   */
   #grow(needed: number, expected: number): void {
     const wanted = Math.max(expected, Math.ceil(needed * 1.5));
     const size = Math.max(needed, Math.min(wanted, Math.max(needed * 4, smallest)));

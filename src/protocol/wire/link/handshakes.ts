@@ -7,7 +7,10 @@ const most = 1024;
 
 export class Handshakes {
   readonly #problem: (problem: WireProblem) => void;
-  /** By the address of the peer: a TLS socket is another object than the one it came over. In the order they came. */
+  /**
+   * By the address of the peer, because a TLS socket is another object than the TCP socket below it. In order of
+   * arrival.
+   */
   readonly #open = new Map<string, { readonly socket: Socket; readonly since: number }>();
 
   constructor(problem: (problem: WireProblem) => void) {
@@ -16,7 +19,7 @@ export class Handshakes {
 
   begin(socket: Socket): void {
     const key = keyOf(socket);
-    // A listener, or an error would end the process.
+    // Without a listener an error would end the process.
     socket.on('error', () => undefined);
     socket.on('close', () => this.#open.delete(key));
     this.#open.set(key, { socket, since: performance.now() });
@@ -28,7 +31,7 @@ export class Handshakes {
     this.#open.delete(keyOf(socket));
   }
 
-  /** Ends those that take too long. */
+  /** Closes those that take too long. */
   check(now: number): void {
     for (const [key, { since }] of this.#open) {
       if (now - since <= handshakeMs) return;
@@ -36,7 +39,7 @@ export class Handshakes {
     }
   }
 
-  /** For the end of the server. */
+  /** Called when the server closes. */
   destroyAll(): void {
     for (const { socket } of this.#open.values()) socket.destroy();
   }

@@ -1,10 +1,10 @@
-// One connection kept up for ever: dial, stay, report, wait, dial again.
+// Maintains one connection: dials, runs the session, reports, waits and dials again.
 import { setTimeout as delay } from 'node:timers/promises';
 import { messageOf } from '../../../base/errors/index.ts';
 import { backoff } from '../../../base/util/index.ts';
 
 export interface SessionContext {
-  /** Aborted when the owner closes; the session must end then. */
+  /** Aborted when the owner closes; the session must then end. */
   readonly signal: AbortSignal;
   /** Failed dials since the last success. */
   readonly attempt: number;
@@ -15,13 +15,13 @@ export interface SessionContext {
 export interface KeepConnectedOptions {
   readonly minMs: number;
   readonly maxMs: number;
-  /** Dials and stays; resolves with the reason when the connection is gone, or throws it. */
+  /** Dials and runs the session; resolves with the reason when the connection ends, or throws it. */
   readonly session: (context: SessionContext) => Promise<string>;
-  /** `disconnected` comes once per lost connection and once per failed dial. Silent after close. */
+  /** `disconnected` is called once per lost connection and once per failed dial. Not called after close. */
   readonly onState: (state: 'connected' | 'disconnected', detail: string) => void;
 }
 
-/** Starts at once; the result ends it. */
+/** Starts immediately; the returned function ends it. */
 export function keepConnected(options: KeepConnectedOptions): { close(): void } {
   const abort = new AbortController();
   void run(options, abort.signal);

@@ -1,24 +1,28 @@
-// How much of the master one peer, and all strangers together, may take. A connection is unproven until a request on it was authenticated.
+// How many resources of the master one peer, and all unauthenticated peers together, may use. A connection is unproven
+// until a request on it is authenticated.
 
 const kB = 1024;
 const mb = 1024 * 1024;
 
-/** What one class of connections (unproven, proven) may do. */
+/** Limits of one class of connections (unproven, proven). */
 export interface ClassLimits {
-  /** Messages up to this size are taken without asking: a sign-in never waits for somebody's large message. */
+  /** Messages up to this size need no reservation: a sign-in never waits for another peer's large message. */
   readonly freeBytes: number;
-  /** Requests of one connection, and of all of the class, that await their reply. */
+  /** Requests of one connection, and of all of the class, that wait for their reply. */
   readonly inWorkEach: number;
   readonly inWorkAll: number;
-  /** Replies that one connection has not taken before its next requests are left unread. */
+  /** Unread reply bytes of one connection above which its next requests are not read. */
   readonly unsentPause: number;
-  /** Replies not taken by all of the class; beyond it the one with the most is cut. */
+  /** Unread reply bytes of the whole class; above it the connection with the most is closed. */
   readonly unsentAll: number;
-  /** How long a peer may take nothing of what waits for it. */
+  /** How long a peer may read nothing while data is queued for it. */
   readonly unsentMs: number;
-  /** How long a message may stand still. */
+  /** How long a message may make no progress. */
   readonly stalledMs: number;
-  /** A whole message must arrive within `messageMs` and its size by this rate, a faster one while others wait for room. */
+  /**
+   * A whole message must arrive within `messageMs` plus its size at this rate; at a higher rate while others wait for
+   * memory.
+   */
   readonly messageMs: number;
   readonly bytesPerSecond: number;
   readonly contendedBytesPerSecond: number;
@@ -50,30 +54,33 @@ export const proven: ClassLimits = {
   contendedBytesPerSecond: 64 * kB,
 };
 
-/** Memory for messages that are not free, incomplete or in work. A pool takes at least one message of the largest size. */
+/**
+ * Memory for messages above the free size, incomplete or being processed. A pool fits at least one message of the
+ * largest size.
+ */
 export const pools = {
-  /** Of strangers up to `mediumBytes` each. */
+  /** For unauthenticated peers, up to `mediumBytes` each. */
   medium: 32 * mb,
   mediumBytes: 4 * mb,
-  /** Of strangers, larger: one or few at a time. */
+  /** For unauthenticated peers, larger ones: one or few at a time. */
   large: 64 * mb,
   proven: 256 * mb,
 } as const;
 
 /** From the connection to the end of the transport's handshake. */
 export const handshakeMs = 10_000;
-/** How long a message may wait for room. */
+/** How long a message may wait for memory. */
 export const roomMs = 60_000;
-/** An unproven connection on the request port that asks nothing for so long is closed; its client dials again. */
+/** An unproven connection on the request port without requests for this long is closed; its client dials again. */
 export const idleMs = 10 * 60_000;
-/** How long a closing port waits for its peers to take the last bytes. */
+/** How long a closing port waits for its peers to read the last bytes. */
 export const lingerMs = 1000;
-/** Largest piece handed to the system at once, so that progress can be seen. */
+/** Largest chunk passed to the system at once, so that progress can be measured. */
 export const chunkBytes = 256 * kB;
 
-/** Unproven connections on the request port, where they are short-lived or prove themselves. */
+/** Unproven connections on the request port, where they are short-lived or become proven. */
 export const mostUnproven = 8192;
-/** Messages that may wait for room in one pool: what came of each with its announcement is in memory. */
+/** Messages that may wait for memory in one pool: the part of each that arrived with its announcement is in memory. */
 export const mostInLine = 2048;
-/** Parts of the process's open files that the connections of each port may take. */
+/** Parts of the process's open files that the connections of each port may use. */
 export const filesShare = 0.4;

@@ -1,4 +1,4 @@
-// A listening port whose connections are all under one guard; TCP, or TLS where the option says so.
+// A listening port all of whose connections have one guard; TCP, or TLS when the option is set.
 import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { serverTls } from '../tcp/tls.ts';
@@ -20,7 +20,7 @@ export function guardOf(options: ListenOptions, port: GuardOptions['port'], hand
   return new PortGuard({ port, maxMessageBytes, onProblem, ...(handshakeMs ? { handshakeMs } : {}) });
 }
 
-/** Every connection gets the protocol that `accept` makes for it, after the TLS handshake where there is one. */
+/** Every connection gets the protocol that `accept` creates for it, after the TLS handshake if there is one. */
 export async function listenGuarded(
   options: ListenOptions,
   port: GuardOptions['port'],

@@ -1,9 +1,9 @@
-// What is written to one peer: handed to the system in pieces, so that progress is seen and what waits can be counted.
+// Output to one peer: passed to the system in chunks, so that progress can be measured and queued bytes can be counted.
 import type { Socket } from 'node:net';
 import { chunkBytes } from './limits.ts';
 
 export class Outgoing {
-  /** When the peer last took something, or something began to wait. */
+  /** When the peer last read something, or data was first queued. */
   progressAt = 0;
   readonly #socket: Socket;
   readonly #drained: () => void;
@@ -12,13 +12,13 @@ export class Outgoing {
   #waiting = false;
   #ending = false;
 
-  /** `drained` is called when the peer took something while more or nothing waits. */
+  /** `drained` is called when the peer read something, whether or not more is queued. */
   constructor(socket: Socket, drained: () => void) {
     this.#socket = socket;
     this.#drained = drained;
   }
 
-  /** Bytes that the system has not taken. */
+  /** Bytes that the system has not accepted. */
   get unsent(): number {
     return this.#queued + this.#socket.writableLength;
   }
@@ -29,7 +29,7 @@ export class Outgoing {
     else this.#hand(bytes);
   }
 
-  /** Ends the connection when the last byte has been taken. */
+  /** Ends the connection when the last byte has been accepted. */
   end(): void {
     this.#ending = true;
     if (this.#queued === 0) this.#socket.end();
@@ -40,7 +40,7 @@ export class Outgoing {
     this.#queued += bytes.length;
   }
 
-  /** Most peers have room: then all of it leaves at once and nothing is kept. */
+  /** Most peers read fast: then everything is sent immediately and nothing is queued. */
   #hand(bytes: Uint8Array): void {
     for (let at = 0; at < bytes.length; at += chunkBytes) {
       const end = at + chunkBytes;
@@ -65,7 +65,7 @@ export class Outgoing {
     else this.#drained();
   };
 
-  /** The next bytes to hand over; small ones are joined. */
+  /** The next bytes to send; small ones are joined. */
   #next(): Uint8Array {
     const first = this.#queue[0] as Uint8Array;
     let count = 1;

@@ -15,7 +15,7 @@ describe('PacedQueue', () => {
     expect(sent).toEqual(['a1', 'b1', 'c1', 'a3']);
   });
 
-  it('lets the loop turn between portions of a burst', async () => {
+  it('yields to the event loop between portions of a burst', async () => {
     let turns = 0;
     const seenAt: number[] = [];
     const count = () => {
@@ -33,7 +33,7 @@ describe('PacedQueue', () => {
     expect(new Set(seenAt).size).toBeGreaterThanOrEqual(9);
   });
 
-  it('refuses more than it may hold and goes on', async () => {
+  it('refuses items above its limit and continues', async () => {
     let sent = 0;
     const queue = new PacedQueue<number>(() => sent++);
     const big = new Uint8Array(300 * 1024 * 1024);

@@ -1,4 +1,4 @@
-// Publishes leave in order and in small portions: the loop is never held up.
+// Publishes are sent in order and in small portions: the event loop is never blocked for long.
 import { Backlog, type Targets } from './backlog.ts';
 
 const sliceMs = 8;
@@ -9,13 +9,13 @@ export class PacedQueue<T, P extends { readonly length: number } = Uint8Array> {
   readonly #backlog: Backlog<T, P>;
   #scheduled = false;
 
-  /** `join` makes one payload of several small ones for the same targets. */
+  /** `join` combines several small payloads for the same targets to one. */
   constructor(send: (target: T, payload: P) => void, join?: (payloads: readonly P[]) => P) {
     this.#send = send;
     this.#backlog = new Backlog<T, P>(join);
   }
 
-  /** Sends the first message at once when nothing waits; never blocks. */
+  /** Sends the first message immediately when nothing waits; never blocks. */
   push(targets: Targets<T>, payload: P): void {
     this.#backlog.push(targets, payload);
     if (this.#scheduled || !this.#backlog.waiting) return;
@@ -23,7 +23,7 @@ export class PacedQueue<T, P extends { readonly length: number } = Uint8Array> {
     this.#schedule();
   }
 
-  /** Sends all that waits, whatever the pace: for the end of the daemon. */
+  /** Sends all waiting messages without pauses: used when the daemon ends. */
   flush(): void {
     while (this.#backlog.waiting) this.#sendOne();
   }

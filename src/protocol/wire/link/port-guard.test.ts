@@ -1,4 +1,4 @@
-// Who goes when there are too many, who waits when there is no room, and how much is told of it.
+// Which connection is closed when there are too many, which waits when memory is used up, and how much is reported.
 import { createServer, connect as dial, type Server, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { pack } from '../../../base/codec/msgpack/index.ts';
@@ -42,7 +42,7 @@ async function port(kind: 'request' | 'publish', mostConnections: number) {
 }
 
 describe('too many connections', () => {
-  it('on the request port the oldest idle stranger goes; who is proven or at work stays', async () => {
+  it('on the request port the oldest idle unauthenticated connection is closed; proven or busy ones stay', async () => {
     const { guard, problems, join } = await port('request', 8);
     const proven = await join();
     proven.trust();
@@ -50,14 +50,14 @@ describe('too many connections', () => {
     guard.begun(working);
     const idle = await join();
     const others = [await join(), await join()];
-    // Four strangers at most: half of all.
+    // At most four unauthenticated peers: half of all.
     const last = await join();
-    await eventually(() => idle.socket.destroyed, 'the oldest idle one to go');
+    await eventually(() => idle.socket.destroyed, 'the oldest idle one to be closed');
     expect([proven, working, ...others, last].map(({ socket }) => socket.destroyed)).toEqual(Array(5).fill(false));
     expect(problems).toMatchObject([{ kind: 'overload', peer: 'peer 2' }]);
   });
 
-  it('on the publish port who has not finished its handshake goes first, and the established stay', async () => {
+  it('on the publish port connections without a finished handshake are closed first, and established ones stay', async () => {
     const { guard, join } = await port('publish', 4);
     const ready = [await join(), await join(), await join()];
     for (const one of ready) one.setReady();
@@ -78,19 +78,19 @@ describe('too many connections', () => {
   });
 });
 
-describe('too many requests under way', () => {
-  it('leaves connections unread until others are answered, each in its turn', async () => {
+describe('too many requests in progress', () => {
+  it('does not read from connections until others are answered, each in turn', async () => {
     const held: IncomingRequest[] = [];
     const options = { interface: loopback, port: 0 };
     const server = await tcpTransport.listenRequests(options, (request) => void held.push(request));
     open.push({ close: () => server.close() });
-    // As many requests as strangers may have under way, and more: four at most of each connection.
+    // As many requests as unauthenticated peers may have in progress, and more: at most four per connection.
     const clients = Array.from({ length: 600 }, () => tcpTransport.dial({ host: loopback, port: server.port }));
     for (const client of clients) open.push({ close: () => client.close() });
     const answers = clients.flatMap((client) =>
       Array.from({ length: 5 }, () => client.request(pack('x'), { timeoutMs: 50_000 })),
     );
-    await eventually(() => held.length >= unproven.inWorkAll, 'as many as may be');
+    await eventually(() => held.length >= unproven.inWorkAll, 'as many as allowed');
     expect(held.length).toBe(unproven.inWorkAll);
     const done = Promise.all(answers);
     let served = 0;
@@ -106,7 +106,7 @@ describe('too many requests under way', () => {
 });
 
 describe('BytePool', () => {
-  it('lets waiters in by their order, and larger ones than itself alone', () => {
+  it('grants waiters in order, and requests above its capacity alone', () => {
     const pool = new BytePool(100);
     const got: string[] = [];
     const enter = (name: string, bytes: number) => pool.take(bytes, () => got.push(name));
@@ -128,14 +128,14 @@ describe('BytePool', () => {
     expect(pool.used).toBe(1);
   });
 
-  it('has a line of bounded length', () => {
+  it('has a bounded queue of waiters', () => {
     const pool = new BytePool(1);
     for (let i = 0; i <= mostInLine; i++) pool.take(1, () => undefined);
     expect(pool.crowded).toBe(true);
   });
 });
 
-it('Gather puts pieces together without allocating what was only announced', () => {
+it('Gather joins chunks without allocating the announced size', () => {
   const gather = new Gather();
   const before = process.memoryUsage().arrayBuffers;
   gather.add(Buffer.alloc(1000, 1), 500_000_000);
@@ -145,7 +145,7 @@ it('Gather puts pieces together without allocating what was only announced', () 
   expect([whole.length, whole[999], whole[1000], gather.length]).toEqual([6000, 1, 2, 0]);
 });
 
-it('tells of a kind of problem a few times, whoever causes it', () => {
+it('reports a kind of problem a few times, independent of the peer', () => {
   const told: WireProblem[] = [];
   const tell = limitProblems((problem) => told.push(problem));
   for (let i = 0; i < 1000; i++) tell({ kind: 'malformed', peer: `peer ${i}`, detail: 'no' });

@@ -1,4 +1,4 @@
-// Everybody connected to one port: who may stay, how much all of them hold, and who is past a deadline.
+// All connections of one port: which may stay, how much memory all of them hold, and which exceeded a deadline.
 import type { Socket } from 'node:net';
 import { messageOf } from '../../../base/errors/index.ts';
 import type { WireProblem } from '../transport.ts';
@@ -12,20 +12,20 @@ import { limitProblems } from './problems.ts';
 const sweepMs = 1000;
 const summingMs = 20;
 
-/** What the guard sees of a connection. */
+/** A connection as the guard sees it. */
 export interface GuardedConnection {
   readonly socket: Socket;
   readonly address: string;
   readonly out: Outgoing;
   readonly limits: limits.ClassLimits;
-  /** It has shown that it is a minion or somebody with the key of one. */
+  /** It has authenticated as a minion or with the key of one. */
   readonly proven: boolean;
   readonly idle: boolean;
   inWork: number;
   update(): void;
-  /** Ends it and says why. */
+  /** Closes it with a reason. */
   cut(kind: WireProblem['kind'], detail: string): void;
-  /** The daemon itself was busy for so long: its deadlines move. */
+  /** The daemon itself was blocked for this long: its deadlines are moved. */
   forgive(ms: number): void;
   check(now: number, maxIdleMs: number): void;
 }
@@ -34,10 +34,10 @@ export type ConnectionClass = 'unproven' | 'proven';
 const classOf = (connection: GuardedConnection): ConnectionClass => (connection.proven ? 'proven' : 'unproven');
 
 export interface GuardOptions {
-  /** `publish`: real minions never prove themselves there, so only what a connection does can be judged. */
+  /** `publish`: real minions never authenticate there, so a connection is judged only by its behaviour. */
   readonly port: 'request' | 'publish';
   readonly maxMessageBytes: number;
-  /** How long a connection may take until the transport calls it ready. */
+  /** How long a connection may take until the transport marks it as ready. */
   readonly handshakeMs?: number;
   readonly onProblem?: ((problem: WireProblem) => void) | undefined;
   /** For tests. */
@@ -46,13 +46,13 @@ export interface GuardOptions {
 
 export class PortGuard {
   readonly problem: (problem: WireProblem) => void;
-  /** Of TLS and HTTP, before there is a connection to judge. */
+  /** TLS and HTTP handshakes, before there is a connection. */
   readonly handshakes: Handshakes;
   readonly maxMessageBytes: number;
   readonly handshakeMs: number;
   readonly #options: GuardOptions;
   readonly #all = new Set<GuardedConnection>();
-  /** In the order they came. */
+  /** In order of arrival. */
   readonly #unproven = new Set<GuardedConnection>();
   readonly #unready = new Set<GuardedConnection>();
   readonly #byAddress = new Map<string, Set<GuardedConnection>>();
@@ -60,7 +60,7 @@ export class PortGuard {
   readonly #large: BytePool;
   readonly #proven: BytePool;
   readonly #inWork = { unproven: 0, proven: 0 };
-  /** Left unread because too many requests await their reply. */
+  /** Not read because too many requests wait for their reply. */
   readonly #crowds = { unproven: new Set<GuardedConnection>(), proven: new Set<GuardedConnection>() };
   readonly #most: number;
   readonly #mostUnproven: number;
@@ -88,7 +88,7 @@ export class PortGuard {
     return this.#all;
   }
 
-  /** Takes a new connection in; where there are too many, a stranger goes for it. False: it has been refused. */
+  /** Adds a new connection; when there are too many, an unauthenticated one is closed for it. False: it was refused. */
   add(connection: GuardedConnection): boolean {
     if (this.#all.size >= this.#most && !this.#evict()) {
       connection.cut('overload', 'too many connections');
@@ -129,11 +129,14 @@ export class PortGuard {
 
   #evict(): boolean {
     const victim = this.#options.port === 'request' ? this.#oldestIdle() : this.#ofBusiestAddress();
-    victim?.cut('overload', 'makes room for another connection');
+    victim?.cut('overload', 'is closed in favour of another connection');
     return victim !== undefined;
   }
 
-  /** A good client on the request port asks at once: who has been there longest without a request under way is none. */
+  /**
+   * An ordinary client on the request port sends a request immediately: the longest connected one without a request in
+   * progress is not one.
+   */
   #oldestIdle(): GuardedConnection | undefined {
     let first: GuardedConnection | undefined;
     for (const connection of this.#unproven) {
@@ -143,7 +146,7 @@ export class PortGuard {
     return first;
   }
 
-  /** On the publish port the established stay, and no address takes what others need. */
+  /** On the publish port established connections stay, and no address may occupy what others need. */
   #ofBusiestAddress(): GuardedConnection | undefined {
     for (const connection of this.#unready) return connection;
     let busiest: Set<GuardedConnection> | undefined;
@@ -158,7 +161,7 @@ export class PortGuard {
     return bytes <= limits.pools.mediumBytes ? this.#medium : this.#large;
   }
 
-  /** True while the class of this connection has as many requests under way as it may. */
+  /** True while the class of this connection has its maximum number of requests in progress. */
   crowded(connection: GuardedConnection): boolean {
     return this.#inWork[classOf(connection)] >= connection.limits.inWorkAll;
   }
@@ -167,7 +170,7 @@ export class PortGuard {
     this.#crowds[classOf(connection)].add(connection);
   }
 
-  /** Counts a request that begins, in the class that `ended` must name. */
+  /** Counts a starting request, in the class that must be passed to `ended`. */
   begun(connection: GuardedConnection): ConnectionClass {
     const kind = classOf(connection);
     this.#inWork[kind] += 1;
@@ -186,9 +189,12 @@ export class PortGuard {
     }
   }
 
-  /** Somebody does not take its replies at once. When all of a class keep too much waiting, the one with the most goes. */
+  /**
+   * Called when a peer does not read its replies. When a class has too much queued, the connection with the most is
+   * closed.
+   */
   unsentGrew(connection: GuardedConnection): void {
-    // What waits for subscribers is the same for all of them, and bounded by their deliveries.
+    // Data queued for subscribers is shared by all of them, and bounded by their deliveries.
     if (this.#options.port === 'publish') return;
     const { limits: bounds } = connection;
     const now = performance.now();
@@ -201,7 +207,7 @@ export class PortGuard {
       sum += other.out.unsent;
       if (other.out.unsent > most.out.unsent) most = other;
     }
-    if (sum > bounds.unsentAll) most.cut('slow', 'does not take what is sent to it');
+    if (sum > bounds.unsentAll) most.cut('slow', 'does not read what is sent to it');
   }
 
   #sweep(): void {
@@ -220,17 +226,17 @@ export class PortGuard {
     }
   }
 
-  /** The one that has taken nothing for the longest time, of those for whom something waits. */
+  /** The one that has read nothing for the longest time, of those with queued data. */
   cutSlowest(): void {
     let slowest: GuardedConnection | undefined;
     for (const connection of this.#all) {
       if (connection.out.unsent === 0) continue;
       if (!slowest || connection.out.progressAt < slowest.out.progressAt) slowest = connection;
     }
-    slowest?.cut('slow', 'does not take what is published');
+    slowest?.cut('slow', 'does not read what is published');
   }
 
-  /** Lets everybody take the last bytes, for a moment, and ends all connections. */
+  /** Gives all peers a short time to read the last bytes, then closes all connections. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     this.handshakes.destroyAll();
@@ -249,7 +255,7 @@ export class PortGuard {
           clearTimeout(force);
           resolve();
         });
-        // Read on, so that the end of the other side is seen; what it says is not heard any more.
+        // Continues to read, so that the end of the connection is noticed; the input is dropped.
         socket.removeAllListeners('data');
         socket.resume();
         out.end();

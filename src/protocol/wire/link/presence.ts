@@ -1,4 +1,4 @@
-// Presence texts counted over all connections: the first with a text brings `joined`, the end of the last one `left`.
+// Presence texts counted over all connections: the first with a text causes `joined`, the end of the last one `left`.
 import { messageOf } from '../../../base/errors/index.ts';
 import { readPresenceTopic } from '../presence-topic.ts';
 import type { PublishListenOptions, SubscriberEvent } from '../transport.ts';
@@ -11,7 +11,10 @@ export class Presence {
     this.#options = options;
   }
 
-  /** Counts a text; false when it is none, or proves nothing. Who proved nothing is never told as `left` either. */
+  /**
+   * Counts a text; false when it is not a presence text, or its proof is wrong. Without a proof, `left` is never
+   * reported either.
+   */
   joined(topic: string, peer: string): boolean {
     if (!provenPresence(topic, this.#options)) return false;
     const before = this.#counts.get(topic) ?? 0;
@@ -20,7 +23,7 @@ export class Presence {
     return true;
   }
 
-  /** A text that is not subscribed to any more. */
+  /** A text whose subscription ended. */
   left(topic: string, peer: string): void {
     const before = this.#counts.get(topic);
     if (before === undefined) return;

@@ -1,11 +1,11 @@
-// What peers did wrong, told in bounded number: a stranger must not fill a log by being refused.
+// Limits reports of peers' errors: an unauthenticated peer must not be able to fill a log.
 import type { WireProblem } from '../transport.ts';
 
 type Tell = (problem: WireProblem) => void;
 const windowMs = 60_000;
 const toldEach = 10;
 
-/** Passes the first few of a kind on in each minute, and then how many more there were. */
+/** Reports the first few of a kind in each minute, and then the number of the others. */
 export function limitProblems(tell: Tell | undefined): Tell {
   if (!tell) return () => undefined;
   const kinds = new Map<WireProblem['kind'], { since: number; told: number; more: number }>();

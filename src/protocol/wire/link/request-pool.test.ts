@@ -1,4 +1,4 @@
-// The request pool with a scripted connection: what happens when links fail, go silent or have too much to do.
+// The request pool with a scripted connection: behaviour when links fail, become silent or are overloaded.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Link, type LinkEvents, RequestPool } from './request-pool.ts';
 
@@ -84,7 +84,7 @@ describe('RequestPool', () => {
     client.close();
   });
 
-  it('never uses a link again whose reply was given up, when replies carry no number', async () => {
+  it('never reuses a link with an abandoned request when replies have no id', async () => {
     const client = pool(1, 1);
     const lost = expect(client.request(Uint8Array.of(1), { timeoutMs: 50 })).rejects.toMatchObject({
       code: 'wire.timeout',
@@ -100,7 +100,7 @@ describe('RequestPool', () => {
     client.close();
   });
 
-  it('puts nothing more on a silent link, but lets the long requests on it end', async () => {
+  it('sends nothing more on a silent link, but lets the long requests on it finish', async () => {
     const client = pool(100, 1);
     const long = client.request(Uint8Array.of(1), { timeoutMs: 60_000 });
     const short = expect(client.request(Uint8Array.of(2), { timeoutMs: 50 })).rejects.toThrow();
@@ -133,7 +133,7 @@ describe('RequestPool', () => {
     client.close();
   });
 
-  it('sends again elsewhere what could not be sent, and fails what was sent on a lost link', async () => {
+  it('resends on another link what could not be sent, and rejects what was sent on a lost link', async () => {
     const client = pool(1, 1);
     const first = client.request(Uint8Array.of(1), { timeoutMs: 5000 });
     await settle();
@@ -153,7 +153,7 @@ describe('RequestPool', () => {
     client.close();
   });
 
-  it('dials one at a time, ever less often, while nobody answers', async () => {
+  it('dials one at a time, with growing pauses, while nothing answers', async () => {
     dialError = new Error('refused');
     const client = pool(1, 8);
     const outcomes = [1, 2, 3, 4].map((n) =>

@@ -1,14 +1,16 @@
-// The request client behind every transport: queues, dials on demand, matches replies, keeps deadlines.
+// The request client behind every transport: queues, dials on demand, matches replies, enforces deadlines.
 import { HaliteError, messageOf } from '../../../base/errors/index.ts';
 import { backoff } from '../../../base/util/index.ts';
 import type { RequestClient } from '../transport.ts';
 
-/** One live connection. A transport without correlation carries one request at a time (`capacity` 1). */
+/** One open connection. A transport without correlation ids has one request at a time (`capacity` 1). */
 export interface Link {
   readonly capacity: number;
-  /** Sends; the reply comes through `LinkEvents.onReply` with the same ticket. Throws when the connection is gone. */
+  /**
+   * Sends; the reply arrives through `LinkEvents.onReply` with the same ticket. Throws when the connection is closed.
+   */
   send(ticket: number, payload: Uint8Array): void;
-  /** The reply is no longer wanted. False when the link cannot be used further because of that. */
+  /** The reply is no longer needed. False when the link cannot be reused because of that. */
   forget(ticket: number): boolean;
   close(): void;
 }
@@ -24,11 +26,11 @@ export interface PoolOptions {
   readonly target: string;
   readonly maxLinks: number;
   readonly idleMs?: number;
-  /** Dials; must end by itself in bounded time. `attempt` counts failed dials in a row. */
+  /** Dials; must finish by itself in bounded time. `attempt` counts failed dials in a row. */
   readonly open: (events: LinkEvents, attempt: number) => Promise<Link>;
 }
 
-// Longer timers fire at once in Node.
+// Node fires longer timers immediately.
 const maxTimerMs = 2 ** 31 - 1;
 const maxTries = 3;
 
@@ -110,7 +112,9 @@ export class RequestPool implements RequestClient {
     });
   }
 
-  /** Hands waiting requests to free links, newest link first so that extra ones fall idle, and dials for the rest. */
+  /**
+   * Assigns waiting requests to free links, newest link first so that extra ones become idle, and dials for the rest.
+   */
   #pump(): void {
     for (const job of this.#waiting.values()) {
       const slot = this.#slots.findLast((candidate) => candidate.jobs.size < candidate.link.capacity);
@@ -123,7 +127,7 @@ export class RequestPool implements RequestClient {
 
   #mayDial(): boolean {
     if (this.#closed || this.#retryTimer || this.#waiting.size <= this.#dialing) return false;
-    // While nothing answers, one dial at a time is enough to find out when that ends.
+    // While nothing answers, one dial at a time is enough to notice when that changes.
     const limit = this.#attempt > 0 ? 1 : this.#options.maxLinks - this.#slots.length;
     return this.#dialing < limit;
   }
@@ -137,7 +141,7 @@ export class RequestPool implements RequestClient {
     try {
       slot.link.send(job.ticket, job.payload);
     } catch (thrown) {
-      // It was never sent, so another connection may carry it.
+      // It was never sent, so another connection may send it.
       this.#leave(slot, job);
       job.tries += 1;
       if (job.tries >= maxTries) job.settle(this.#lost(messageOf(thrown)));
@@ -206,7 +210,10 @@ export class RequestPool implements RequestClient {
     this.#owners.delete(job.ticket);
   }
 
-  /** Deadline or cancellation. A link that was silent since the request was sent may be half open: no more on it. */
+  /**
+   * Deadline or cancellation. A link that was silent since the request was sent may be half open: nothing more is sent
+   * on it.
+   */
   #giveUp(job: Job, error: HaliteError): void {
     this.#waiting.delete(job.ticket);
     const slot = this.#owners.get(job.ticket);
@@ -220,7 +227,7 @@ export class RequestPool implements RequestClient {
     this.#pump();
   }
 
-  /** A link without work is closed after a while, and at once when it is no longer among the usable ones. */
+  /** A link without requests is closed after a while, and immediately when it is no longer usable. */
   #rest(slot: Slot): void {
     if (slot.jobs.size > 0 || slot.gone) return;
     if (!this.#slots.includes(slot)) {

@@ -1,4 +1,4 @@
-// Name to address, asked anew at every dial so that a master that moved is found without a restart.
+// Resolves a name to an address at every dial, so that a master with a new address is found without a restart.
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { HaliteError } from '../../../base/errors/index.ts';
@@ -20,7 +20,7 @@ export function endpoint(address: string, port: number | string): string {
 
 /**
  * One address of the host. Names with several addresses are tried in turn (`attempt` counts failed dials), and names
- * give IPv6 addresses only when IPv6 is switched on, as in Salt.
+ * give IPv6 addresses only when IPv6 is enabled, as in Salt.
  */
 export async function resolveAddress(host: string, ipv6: boolean, attempt: number): Promise<Address> {
   const name = bareHost(host);

@@ -1,4 +1,4 @@
-// Which connection is whom: per-id delivery, and presence counted over all connections of the same minion.
+// Maps connections to minion ids: delivery by id, and presence counted over all connections of the same minion.
 import { readPresenceTopic } from '../presence-topic.ts';
 import type { SubscriberEvent } from '../transport.ts';
 
@@ -23,19 +23,22 @@ export class Roster<T extends { readonly peer: string }> {
     this.#entries.set(member, { id: undefined, topic: '' });
   }
 
-  /** Everybody, now and later. */
+  /** All current and future members. */
   get all(): ReadonlySet<T> {
     return this.#members;
   }
 
-  /** Those who proved one of the ids. */
+  /** Those that authenticated as one of the ids. */
   withIds(ids: readonly string[]): ReadonlySet<T> {
     const found = new Set<T>();
     for (const id of ids) for (const member of this.#byId.get(id) ?? []) found.add(member);
     return found;
   }
 
-  /** What an identification frame proved (`id`) and claimed (`topic`); a later one replaces an earlier one. */
+  /**
+   * The id that an identification frame proved (`id`) and the topic it claimed (`topic`); a later frame replaces an
+   * earlier one.
+   */
   identify(member: T, id: string | undefined, topic: string): void {
     const entry = this.#entries.get(member);
     if (!entry) return;
@@ -65,7 +68,7 @@ export class Roster<T extends { readonly peer: string }> {
     this.#count(member, entry, -1);
   }
 
-  /** Tells only of the first and the last connection with the same identity, as ZeroMQ does for a topic. */
+  /** Reports only the first and the last connection with the same identity, as ZeroMQ does for a topic. */
   #count(member: T, entry: Entry, step: 1 | -1): void {
     if (entry.id === undefined && entry.topic === '') return;
     const key = `${entry.id ?? ''}\0${entry.topic}`;

@@ -1,4 +1,5 @@
-// One accepted connection of any transport: read only while there is room for what it sends, written only as fast as it takes.
+// One accepted connection of any transport: read only while there is memory for its messages, written only as fast as
+// it reads.
 import type { Socket } from 'node:net';
 import { HaliteError, messageOf } from '../../../base/errors/index.ts';
 import type { WireProblem } from '../transport.ts';
@@ -7,22 +8,24 @@ import { type ClassLimits, proven, roomMs, unproven } from './limits.ts';
 import { Outgoing } from './outgoing.ts';
 import type { PortGuard } from './port-guard.ts';
 
-/** What a transport makes of the bytes. */
+/** How a transport interprets the bytes. */
 export interface Protocol {
-  /** Bytes received of a message that is not complete. */
+  /** Received bytes of an incomplete message. */
   readonly pending: number;
-  /** Keeps a chunk. */
+  /** Stores a chunk. */
   push(chunk: Buffer): void;
-  /** Takes messages out of what it keeps, while `blocked` of the connection is false. Throws when the peer breaks the protocol. */
+  /**
+   * Takes messages from the stored bytes while `blocked` of the connection is false. Throws on a protocol violation.
+   */
   take(): void;
-  /** The peer took something of what waited for it. */
+  /** Called when the peer read some of the queued data. */
   drained?(): void;
-  /** Once a second, for heartbeats. */
+  /** Called once a second, for heartbeats. */
   tick?(now: number): void;
   closed(): void;
 }
 
-/** A part of a pool, kept from the announcement of a message to its reply. */
+/** A part of a pool, held from the announcement of a message to its reply. */
 export class Share {
   readonly pool: BytePool;
   readonly bytes: number;
@@ -47,12 +50,12 @@ export class ServerConnection {
   readonly out: Outgoing;
   limits: ClassLimits = unproven;
   inWork = 0;
-  /** Requests of it that may be under way at once, where the transport has a bound of its own. */
+  /** Maximum number of its concurrent requests, where the transport has its own limit. */
   mostInWork = Number.POSITIVE_INFINITY;
   #ready = false;
   #since = performance.now();
   #heardAt = this.#since;
-  /** When the message began that is being received; 0 between messages. */
+  /** When the current message began; 0 between messages. */
   #messageSince = 0;
   #expected = 0;
   #share: Share | undefined;
@@ -71,12 +74,12 @@ export class ServerConnection {
     });
     // Without a listener an error would end the process; `close` follows it.
     socket.on('error', () => undefined);
-    // A peer that has said its last word still gets its replies, no more; HTTP sockets would stay open.
+    // A peer that ended its side still gets its replies, then the connection closes; HTTP sockets would stay open.
     socket.on('end', () => this.out.end());
     socket.on('close', () => this.#closed());
   }
 
-  /** Begins to read, by this protocol. */
+  /** Starts reading with this protocol. */
   start(protocol: Protocol): void {
     this.protocol = protocol;
     this.socket.on('data', (chunk: Buffer) => this.#run(chunk));
@@ -94,7 +97,7 @@ export class ServerConnection {
     return this.#heardAt;
   }
 
-  /** Nothing of it is under way. */
+  /** Whether it has nothing in progress. */
   get idle(): boolean {
     return this.inWork === 0 && this.out.unsent === 0 && this.#messageSince === 0;
   }
@@ -105,14 +108,14 @@ export class ServerConnection {
     this.guard.readied(this);
   }
 
-  /** The peer has shown who it is. */
+  /** The peer is authenticated. */
   trust(): void {
     if (this.limits === proven) return;
     this.limits = proven;
     this.guard.trusted(this);
   }
 
-  /** True while nothing more may be taken from this peer. */
+  /** True while nothing more may be read from this peer. */
   get blocked(): boolean {
     if (this.socket.destroyed || this.#waiting) return true;
     if (this.inWork >= Math.min(this.limits.inWorkEach, this.mostInWork)) return true;
@@ -121,20 +124,20 @@ export class ServerConnection {
   }
 
   /**
-   * Asks for room for a message that will have at least `total` bytes. False: there is none now, `take` is called again
+   * Reserves memory for a message of at least `total` bytes. False: none is available now, `take` is called again
    * when there is.
    */
   admit(total: number): boolean {
     this.#expected = total;
     if (total <= this.limits.freeBytes || (this.#share && total <= this.#share.bytes)) return true;
-    // One that grows in steps asks for twice as much each time.
+    // A message that grows in steps reserves twice as much each time.
     const bytes = Math.max(total, Math.min(2 * (this.#share?.bytes ?? 0), this.guard.maxMessageBytes));
     const pool = this.guard.poolFor(this, bytes);
     if (pool.crowded) {
-      this.cut('overload', 'too many messages wait for room');
+      this.cut('overload', 'too many messages wait for memory');
       return false;
     }
-    // What is held is given back only when the larger part is there.
+    // The current reservation is released only when the larger one is granted.
     const share = new Share(pool, bytes);
     const more = this.#share?.pool === pool ? bytes - this.#share.bytes : bytes;
     const granted = () => {
@@ -152,7 +155,7 @@ export class ServerConnection {
     return this.#waiting === undefined;
   }
 
-  /** The message is complete; the part of the pool that it holds goes on with it. */
+  /** The message is complete; its reservation is passed on with it. */
   completed(): Share | undefined {
     const share = this.#share;
     this.#share = undefined;
@@ -161,7 +164,7 @@ export class ServerConnection {
     return share;
   }
 
-  /** Goes on reading when what stood in the way is gone. */
+  /** Continues reading when the obstacle is gone. */
   update(): void {
     if (this.#pausedAt === 0) return;
     if (!this.blocked) this.#run();
@@ -176,7 +179,7 @@ export class ServerConnection {
   cut(kind: WireProblem['kind'], detail: string): void {
     const { socket } = this;
     if (socket.destroyed) return;
-    // A reset: the system keeps nothing for a peer that may never take it. TLS cannot do that.
+    // A reset: the system keeps nothing for a peer that may never read it. Not possible with TLS.
     const reset = kind !== 'malformed' && kind !== 'too-large' && !('encrypted' in socket);
     if (reset) socket.resetAndDestroy();
     else socket.destroy();
@@ -220,7 +223,7 @@ export class ServerConnection {
     }
   }
 
-  /** Time in which this whole process stood still is nobody's fault. */
+  /** Time in which this whole process was blocked does not count against the peer. */
   forgive(ms: number): void {
     this.#since += ms;
     this.#heardAt += ms;
@@ -229,7 +232,7 @@ export class ServerConnection {
     this.out.progressAt += ms;
   }
 
-  /** Ends the connection when it is past one of its deadlines. */
+  /** Closes the connection when it exceeded one of its deadlines. */
   check(now: number, maxIdleMs: number): void {
     const late = this.#late(now, maxIdleMs);
     if (late) this.cut(...late);
@@ -239,8 +242,9 @@ export class ServerConnection {
   #late(now: number, maxIdleMs: number): [WireProblem['kind'], string] | undefined {
     const { limits, out } = this;
     if (!this.#ready && now - this.#since > this.guard.handshakeMs) return ['idle', 'no handshake'];
-    if (this.#waiting && now - this.#waiting.since > roomMs) return ['overload', 'a message found no room'];
-    if (out.unsent > 0 && now - out.progressAt > limits.unsentMs) return ['slow', 'does not take what is sent to it'];
+    if (this.#waiting && now - this.#waiting.since > roomMs)
+      return ['overload', 'a message waited too long for memory'];
+    if (out.unsent > 0 && now - out.progressAt > limits.unsentMs) return ['slow', 'does not read what is sent to it'];
     const silent = now - this.#heardAt;
     if (this.#messageSince === 0) {
       return !this.proven && this.idle && silent > maxIdleMs ? ['idle', 'says nothing'] : undefined;

@@ -1,4 +1,4 @@
-// One request on a server connection, from its last byte to its reply: counted, and its memory with it.
+// One request on a server connection, from its last byte to its reply: it and its memory are counted.
 import { messageOf } from '../../../base/errors/index.ts';
 import type { IncomingRequest, RequestHandler } from '../transport.ts';
 import { serverError } from './answers.ts';
@@ -13,7 +13,7 @@ export class ServerRequest implements IncomingRequest {
   readonly #send: (answer: Uint8Array) => void;
   #answered = false;
 
-  /** `send` writes the reply in the form of the transport. */
+  /** `send` writes the reply in the format of the transport. */
   constructor(connection: ServerConnection, payload: Uint8Array, send: (answer: Uint8Array) => void) {
     this.payload = payload;
     this.#connection = connection;
@@ -40,7 +40,7 @@ export class ServerRequest implements IncomingRequest {
     connection.update();
   }
 
-  /** Gives it to its handler; whatever happens there, it is answered. */
+  /** Passes it to its handler; it is answered in every case. */
   serve(handler: RequestHandler): void {
     try {
       handler(this);

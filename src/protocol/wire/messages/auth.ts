@@ -1,4 +1,4 @@
-// Sign-in messages: the request of a minion and the two shapes of the answer.
+// Sign-in messages: the request of a minion and the two forms of the answer.
 import { type Dict, dictGet, isDict, type Value } from '../../../base/codec/value.ts';
 import { bytesField, dense, dictField, intField, isProblem, type Problem, problem, textField } from './fields.ts';
 
@@ -6,18 +6,18 @@ export interface AuthRequest {
   readonly id: string;
   /** Public key, PEM text as the minion sent it. */
   readonly pub: string;
-  /** Random key string under the master's key; only when the minion knows that key. */
+  /** Random key string, encrypted with the master's key; only when the minion has that key. */
   readonly token: Uint8Array | undefined;
   readonly nonce: string | undefined;
-  /** Names as sent; absent means the SHA-1 pair. */
+  /** Names as sent; absent means SHA-1 for both. */
   readonly enc_algo: string | undefined;
   readonly sig_algo: string | undefined;
   readonly autosign_grains: Dict | undefined;
 }
 
-/** Reads the load of an `_auth`. Whether the id may be used as a file name is for the key store to say. */
+/** Reads the load of an `_auth`. The key store decides whether the id is acceptable as a file name. */
 export function readAuthRequest(load: Value): AuthRequest | Problem {
-  if (!isDict(load)) return problem('the load of _auth is no map', 'payload and load must be a dict');
+  if (!isDict(load)) return problem('the load of _auth is not a map', 'payload and load must be a dict');
   const id = readId(load);
   if (isProblem(id)) return id;
   const nonce = textField(load, 'nonce');
@@ -33,18 +33,18 @@ export function readAuthRequest(load: Value): AuthRequest | Problem {
   };
 }
 
-/** File systems store no longer names, and ids become keys of many things: nothing longer gets any further. */
+/** File systems do not store longer names, and ids become keys in many places: longer ids are refused here. */
 const longestId = 255;
-/** An id of 32 digits; it comes back in the answer. */
+/** Real minions send 32 digits; it is returned in the answer. */
 const longestNonce = 128;
 
-/** The id of a load, with Salt's own words for those that are none. */
+/** The id of a load, with Salt's messages for invalid ones. */
 export function readId(load: Dict): { readonly id: string } | Problem {
   const id = dictGet(load, 'id');
   if (typeof id !== 'string') {
-    // Maps from the wire have no prototype, and so no text form.
+    // Maps from the wire have no prototype, and therefore no text form.
     const shown = typeof id === 'object' && id !== null ? 'of this type' : String(id ?? null);
-    return problem('the id is no text', `bad load: id ${shown} is not a string`);
+    return problem('the id is not text', `bad load: id ${shown} is not a string`);
   }
   if (id.length > longestId) return problem('the id is far too long', 'bad load: id is too long');
   if (id.includes('\0')) return problem('the id has a null byte', 'bad load: id contains a null byte');
@@ -65,10 +65,10 @@ export function authLoad(request: AuthRequest): Dict {
   });
 }
 
-/** An answer as it came, before anything is believed. */
+/** An answer as received, not yet verified. */
 export type AuthReply =
   | { readonly kind: 'signed'; readonly load: Uint8Array; readonly sig: Uint8Array }
-  /** Not signed: a P0 master, a refused algorithm, or somebody else. */
+  /** Not signed: a P0 master, a refused algorithm, or an attacker. */
   | { readonly kind: 'unsigned'; readonly load: Dict }
   /** A plain text such as `bad load`. */
   | { readonly kind: 'text'; readonly text: string };
@@ -78,7 +78,7 @@ export function readAuthReply(value: Value): AuthReply | Problem {
   if (!isDict(value)) return problem('the answer is not a map');
   const sig = bytesField(value, 'sig');
   const inner = dictGet(value, 'load');
-  // A P0 success is the inner map itself, whose `sig` is something else: it has a `pub_key`.
+  // A P0 success is the inner map itself, whose `sig` has another meaning: it is recognized by `pub_key`.
   if (textField(value, 'pub_key') !== undefined) return { kind: 'unsigned', load: value };
   if (isDict(inner)) return { kind: 'unsigned', load: inner };
   const load = bytesField(value, 'load');
@@ -86,7 +86,7 @@ export function readAuthReply(value: Value): AuthReply | Problem {
   return problem('the answer to _auth has no load');
 }
 
-/** The inner map of an answer: either a verdict (`ret`) or the keys. */
+/** The inner map of an answer: either a refusal or wait (`ret`), or the keys. */
 export interface AuthAnswer {
   /** `true` pending, `false` refused, or a text (`full`, `bad enc algo`, `bad sig algo`); absent on success. */
   readonly ret: boolean | string | undefined;
@@ -98,12 +98,12 @@ export interface AuthAnswer {
   readonly aes: Uint8Array | undefined;
   readonly session: Uint8Array | undefined;
   readonly sig: Uint8Array | undefined;
-  /** The master understands what only Halite minions send. */
+  /** The master supports what only Halite minions send. */
   readonly halite: boolean;
 }
 
 export function readAuthAnswer(value: Value): AuthAnswer | Problem {
-  if (!isDict(value)) return problem('the inner part of the answer to _auth is no map');
+  if (!isDict(value)) return problem('the inner part of the answer to _auth is not a map');
   const ret = dictGet(value, 'ret');
   return {
     ret: typeof ret === 'boolean' || typeof ret === 'string' ? ret : undefined,

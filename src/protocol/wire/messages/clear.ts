@@ -4,7 +4,7 @@ import type { AskedJob, JobOption } from '../../job/job.ts';
 import { dictField, isProblem, listField, type Problem, problem, textField, textsField } from './fields.ts';
 import { readJobOptions } from './job.ts';
 
-/** How the caller proves who it is; the first that is present counts. */
+/** How the caller authenticates; the first that is present applies. */
 export interface ClearCredentials {
   readonly token: string | undefined;
   readonly eauth: string | undefined;
@@ -14,7 +14,7 @@ export interface ClearCredentials {
   readonly key: string | undefined;
 }
 
-/** Who asks is proven afterwards. */
+/** The caller is authenticated afterwards. */
 export type UnprovenJob = Omit<AskedJob, 'user'>;
 
 export type ClearCommand =
@@ -25,7 +25,7 @@ export type ClearCommand =
       readonly fun: string;
       readonly arg: readonly Value[];
       readonly kwarg: Dict;
-      /** Wheel calls have their arguments beside the others. */
+      /** Wheel calls have their arguments at the top level of the load. */
       readonly load: Dict;
       readonly credentials: ClearCredentials;
     }
@@ -57,7 +57,7 @@ export function readClearCommand(load: Dict): ClearCommand | Problem {
   }
 }
 
-/** What remote clients may say about a job beside target, function and arguments. */
+/** Fields that remote clients may set for a job in addition to target, function and arguments. */
 const clearOptions: readonly JobOption[] = [
   'metadata',
   'ret_config',
@@ -75,8 +75,8 @@ function readPublish(load: Dict): ClearCommand | Problem {
 }
 
 /**
- * The job of a publish, from the request port or the local socket. `options` are the names that count in `kwargs`: what
- * else stands there is not read.
+ * The job of a publish, from the request port or the local socket. `options` are the accepted names in `kwargs`: other
+ * names are not read.
  */
 export function readAskedJob(load: Dict, options: readonly JobOption[]): UnprovenJob | Problem {
   const tgt = textsField(load, 'tgt');
@@ -101,10 +101,10 @@ export function readAskedJob(load: Dict, options: readonly JobOption[]): Unprove
   };
 }
 
-/** More than anybody writes in one command. */
+/** More than any real command has. */
 const mostFunctions = 1000;
 
-/** One name, or several in a list or with commas between; never none. */
+/** One name, or several in a list or separated by commas; at least one. */
 function readFunctions(load: Dict): { readonly fun: string | readonly string[] } | Problem {
   const given = textsField(load, 'fun');
   const fun = typeof given === 'string' && given.includes(',') ? given.split(',') : given;
@@ -114,17 +114,17 @@ function readFunctions(load: Dict): { readonly fun: string | readonly string[] }
   return { fun };
 }
 
-/** Exactly what the minion will bind: with several functions, one list for each. */
+/** Exactly the arguments that the minion will bind: with several functions, one list for each. */
 function readArguments(load: Dict, fun: string | readonly string[]): { readonly arg: readonly Value[] } | Problem {
   const given = dictGet(load, 'arg') ?? [];
-  if (!Array.isArray(given)) return problem('the arguments are no list');
+  if (!Array.isArray(given)) return problem('the arguments are not a list');
   if (typeof fun === 'string') return { arg: given };
   if (given.length > fun.length || !given.every((each) => Array.isArray(each)))
     return problem('a job of several functions needs a list of arguments for each of them');
   return { arg: fun.map((_, at) => given[at] ?? []) };
 }
 
-/** In a publish, token and eauth stand in `kwargs`, user and key beside it. */
+/** In a publish, token and eauth are in `kwargs`, user and key are at the top level. */
 export function readCredentials(load: Dict, kwargs: Dict = load): ClearCredentials {
   return {
     token: textField(kwargs, 'token'),

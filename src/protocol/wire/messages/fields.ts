@@ -1,4 +1,4 @@
-// Reading fields of foreign maps: what has the wrong type is absent, nothing ever throws.
+// Reads fields of untrusted maps: a field of the wrong type counts as absent, nothing throws.
 import {
   asNumber,
   type Dict,
@@ -10,7 +10,7 @@ import {
   type Value,
 } from '../../../base/codec/value.ts';
 
-/** Why a message is refused. `reply` is the plain text Salt answers with. */
+/** Why a message is refused. `reply` is the plain text with which Salt answers. */
 export interface Problem {
   readonly problem: string;
   readonly reply: string;
@@ -29,7 +29,7 @@ export function textField(dict: Dict, key: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** A field known to be binary: on the wire bytes that happen to be valid UTF-8 arrive as text and are turned back. */
+/** A binary field: bytes that are valid UTF-8 are decoded as text and are converted back here. */
 export function bytesField(dict: Dict, key: string): Uint8Array | undefined {
   return toBytes(dictGet(dict, key));
 }
@@ -44,7 +44,7 @@ export function intField(dict: Dict, key: string): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined;
 }
 
-/** Whole or not; times may have a fraction. */
+/** Integer or fraction; times may have a fraction. */
 export function numberField(dict: Dict, key: string): number | undefined {
   return asNumber(dictGet(dict, key));
 }
@@ -63,7 +63,7 @@ export function dictField(dict: Dict, key: string): Dict | undefined {
   return isDict(value) ? value : undefined;
 }
 
-/** A map whose keys are names; undefined for anything else. */
+/** A map whose keys are text; undefined for anything else. */
 export function plainDict(value: Value | undefined): PlainDict | undefined {
   return isDict(value) && !(value instanceof Map) ? value : undefined;
 }
@@ -75,14 +75,14 @@ export function textsField(dict: Dict, key: string): string | readonly string[] 
   return isTexts(value) ? value : undefined;
 }
 
-/** The fields of the type only, without those that are undefined: absent and undefined are the same on the wire. */
+/** Only the fields of the type, without undefined ones: absent and undefined are the same on the wire. */
 export function dense(fields: Readonly<Record<string, Value | undefined>>): Dict {
   const dict = newDict();
   for (const [key, value] of Object.entries(fields)) if (value !== undefined) dict[key] = value;
   return dict;
 }
 
-/** The fields that have a value: an absent one of a message is absent in what is read from it. */
+/** The fields that have a value: an absent field of a message is absent in the result too. */
 export function given<T extends object>(fields: T): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
   const found: { [Key in keyof T]?: Exclude<T[Key], undefined> } = {};
   for (const key in fields) {

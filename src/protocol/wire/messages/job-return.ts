@@ -16,7 +16,7 @@ import { dictField, given, isProblem, listField, type Problem, plainDict, proble
 import { readJobOptions } from './job.ts';
 import { proofFields } from './request.ts';
 
-/** What a minion sends back of the job's own options. */
+/** The options of the job that a minion sends back. */
 const returnedOptions: readonly JobOption[] = ['metadata', 'master_id', 'ret_config', 'ret_kwargs'];
 
 const known = new Set<Value>([
@@ -38,7 +38,7 @@ const known = new Set<Value>([
   ...[endedField, ...returnedOptions, ...proofFields],
 ]);
 
-/** What the reader knows better than the load: who sends, and in bundles of lower masters also the job. */
+/** Facts that take precedence over the load: the sender, and in bundles of syndics also the job. */
 export type KnownOfReturn = Partial<Pick<JobReturn, 'id' | 'jid'>> & { readonly fun?: string };
 
 export function readJobReturn(load: Dict, decided: KnownOfReturn = {}): JobReturn | Problem {
@@ -48,8 +48,8 @@ export function readJobReturn(load: Dict, decided: KnownOfReturn = {}): JobRetur
   if (id === undefined || jid === undefined || value === undefined)
     return problem('a return without id, jid or return');
   const fun = readFunctions(decided.fun ?? dictGet(load, 'fun') ?? '');
-  if (fun === undefined) return problem('a return whose function is none');
-  // One object of one form: this runs for every result.
+  if (fun === undefined) return problem('a return with an invalid function name');
+  // Always the same object form: this runs for every result.
   return {
     id,
     jid,
@@ -69,14 +69,14 @@ export function readJobReturn(load: Dict, decided: KnownOfReturn = {}): JobRetur
   };
 }
 
-/** Absent when none is there that can be used: what is written is then read the same again. */
+/** Absent when no field is usable: a result that is written is then read as the same result. */
 function readReturnedOptions(load: Dict): JobOptions | undefined {
   if (!returnedOptions.some((name) => dictHas(load, name))) return undefined;
   const options = readJobOptions(load, returnedOptions);
   return Object.keys(options).length > 0 ? options : undefined;
 }
 
-/** It becomes part of keys, lines and paths of what stores results. Several functions are a list. */
+/** The name becomes part of keys, lines and paths in stores of results. Several functions are a list. */
 function readFunctions(fun: Value): string | readonly string[] | undefined {
   if (typeof fun === 'string') return isFunctionName(fun) ? fun : undefined;
   return isTexts(fun) && fun.length <= mostFunctions && fun.every(isFunctionName) ? fun : undefined;
@@ -105,7 +105,10 @@ function unknownFields(load: Dict): PlainDict | undefined {
   return extra;
 }
 
-/** The result as events and stores carry it, in the order real minions write it; who else shall have it is no part of it. */
+/**
+ * The result as in events and stores, in the order in which real minions write it; its other recipients are not part of
+ * it.
+ */
 export function returnFields(ret: JobReturn): PlainDict {
   const { fun, fun_args, arg, options, extra } = ret;
   const fields = newDict();
@@ -146,7 +149,7 @@ function returnersValue({ names, config, kwargs }: ReturnerRequest): PlainDict {
   return newDict(Object.entries({ names: [...names], ...given({ config, kwargs }) }));
 }
 
-/** What a lower master brings of one job. */
+/** The results of one job from a syndic. */
 export interface SyndicReturn {
   readonly jid: string;
   readonly fun: string;
@@ -154,7 +157,7 @@ export interface SyndicReturn {
   readonly return: Dict;
 }
 
-/** `_syndic_return`: a list of returns, or one as the load itself from old syndics. Unusable ones are left out. */
+/** `_syndic_return`: a list of returns, or one as the load itself from old syndics. Unusable ones are skipped. */
 export function readSyndicReturns(load: Dict): readonly SyndicReturn[] {
   const given = listField(load, 'load') ?? [load];
   const read = given.map((item) => (isDict(item) ? readSyndicReturn(item) : problem('no map')));

@@ -1,4 +1,5 @@
-// A job as a map: what goes to minions and job processes, lies in the store and in proc files, and is shown to functions.
+// A job as a map: as sent to minions and job processes, stored in the job store and in proc files, and passed to
+// functions.
 import {
   type Dict,
   dictEntries,
@@ -23,10 +24,10 @@ import {
   textsField,
 } from './fields.ts';
 
-/** Of a running one: when its process must end, in milliseconds. */
+/** Of a running job: when its process must end, in milliseconds. */
 const deadlineAtField = 'halite_deadline_at';
 
-/** In the record of a run that a minion started itself, as in Salt's; no published job has it. */
+/** In the record of a run that a minion started itself, as in Salt; no published job has it. */
 const startedByMinion = '_return';
 
 type OptionReader<Name extends JobOption> = (value: Value) => JobOptions[Name] | undefined;
@@ -44,7 +45,7 @@ const optionReaders: { readonly [Name in JobOption]: OptionReader<Name> } = {
 };
 export const jobOptionNames = Object.keys(optionReaders) as readonly JobOption[];
 
-/** The options of these names; what has the wrong type is absent, and what is not named is not read. */
+/** The options with these names; a value of the wrong type counts as absent, and other names are not read. */
 export function readJobOptions(from: Dict, names: readonly JobOption[]): JobOptions {
   const found: { -readonly [Name in JobOption]?: JobOptions[Name] } = {};
   const read = <Name extends JobOption>(name: Name, reader: OptionReader<Name>): void => {
@@ -61,10 +62,10 @@ const known = new Set<Value>([
   ...[deadlineField, durableField, deadlineAtField, 'pid'],
 ]);
 
-/** Reads a job. Salt: a minion runs it only when `tgt`, `jid`, `fun` and `arg` are there. */
+/** Reads a job. As in Salt, a minion runs it only when `tgt`, `jid`, `fun` and `arg` are present. */
 export function readPublishedJob(value: Value): PublishedJob | Problem {
   const fields = plainDict(value);
-  if (!fields) return problem('a job whose fields are not names');
+  if (!fields) return problem('a job whose keys are not text');
   const jid = textField(fields, 'jid');
   if (!jid) return problem('a job without jid');
   const fun = textsField(fields, 'fun');
@@ -112,7 +113,7 @@ function unknownFields(fields: PlainDict): PlainDict {
   return extra;
 }
 
-/** The job as a map of its own. `tgt` stays text for everything but lists: 2015.5 minions ignore anything else. */
+/** The job as a new map. `tgt` is text for every kind except lists: 2015.5 minions ignore anything else. */
 export function jobFields(job: PublishedJob): PlainDict {
   const fields = newDict();
   const { options = {}, extra = {}, startedBy } = job;
@@ -138,7 +139,7 @@ export function jobFields(job: PublishedJob): PlainDict {
   return fields;
 }
 
-/** A running job as `saltutil.running` shows it, and as it lies in its proc file. */
+/** A running job as `saltutil.running` returns it, and as stored in its proc file. */
 export function runningFields(job: PublishedJob, pid: number, deadlineAt?: number): PlainDict {
   const fields = newDict([['pid', pid], ...Object.entries(jobFields(job))]);
   if (deadlineAt !== undefined) fields[deadlineAtField] = deadlineAt;

@@ -1,4 +1,4 @@
-// What commands ask of a running master over its local socket, and the items that come back as a stream.
+// Requests of commands to a running master over its local socket, and the items that are streamed back.
 import type { JsonText } from '../../../base/codec/json/index.ts';
 import {
   type Dict,
@@ -33,15 +33,15 @@ export interface BatchRequest {
   readonly failhard?: boolean;
 }
 
-/** A job as a command asks for it; who asks is proven by the connection. */
+/** A job as requested by a command; the connection authenticates the caller. */
 export interface LocalPublish {
   readonly job: UnprovenJob;
   readonly batch?: BatchRequest;
-  /** `98%` or a number: nothing is sent when fewer of the targeted minions can be reached. */
+  /** `98%` or a number: nothing is published when fewer of the targeted minions are reachable. */
   readonly require?: string;
 }
 
-/** What local commands may say about a job beside target, function and arguments. */
+/** Fields that local commands may set for a job in addition to target, function and arguments. */
 const localOptions: readonly JobOption[] = [
   'metadata',
   'ret_config',
@@ -128,7 +128,7 @@ export type JobItem =
       readonly ended?: string;
     }
   | { readonly type: 'missing'; readonly id: string; readonly reason: MissingReason; readonly connected: boolean }
-  /** Kept for a minion that is away (`--durable`), until the given time in milliseconds. */
+  /** Kept for a minion that is not connected (`--durable`), until the given time in milliseconds. */
   | { readonly type: 'queued'; readonly id: string; readonly until: number; readonly reason: MissingReason }
   | { readonly type: 'batch'; readonly minions: string[] }
   | { readonly type: 'progress'; readonly id: string; readonly text: string }
@@ -152,7 +152,7 @@ export interface TargetPreview {
   /** Connection state by id: yes, no, unknown. */
   readonly connected: PlainDict;
   readonly unknown: string[];
-  /** Ids by what is known of them (`connected`, `away`, `too_old`, …), each in one class, with the reason. */
+  /** Ids by status (`connected`, `away`, `too_old`, …), each in one class, with the reason. */
   readonly classes: Readonly<Record<string, PlainDict>>;
   /** The same as one line. */
   readonly summary: string;
@@ -204,7 +204,7 @@ export function readJobItem(value: Value): JobItem | Problem {
     case 'end':
       return { type: 'end', balance: dictField(item, 'balance') ?? newDict() };
     default:
-      return problem('an item of a job of an unknown kind');
+      return problem('an item of a job with an unknown kind');
   }
 }
 
@@ -226,13 +226,13 @@ export function readRunnerItem(value: Value): RunnerItem | Problem {
         ...(boolField(item, 'inOrder') ? { inOrder: true } : {}),
       };
     default:
-      return problem('an item of a function of an unknown kind');
+      return problem('an item of a function with an unknown kind');
   }
 }
 
 export function readTargetPreview(value: Value): TargetPreview | Problem {
   const item = plainDict(value);
-  if (!item) return problem('a preview that is no map');
+  if (!item) return problem('a preview that is not a map');
   const classes = dictEntries(dictField(item, 'classes') ?? newDict());
   return {
     minions: ids(item, 'minions'),

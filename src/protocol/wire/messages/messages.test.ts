@@ -1,4 +1,4 @@
-// Message readers: real shapes are understood, hostile ones are refused without throwing.
+// Message readers: real messages are read, hostile ones are refused without throwing.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { pack, unpack } from '../../../base/codec/msgpack/index.ts';
@@ -23,7 +23,7 @@ const good = <T extends object>(value: T | Problem): T => {
   return value as T;
 };
 
-/** What is no envelope at all may be refused by an error of the codec, and by nothing else. */
+/** Input that is not an envelope may be refused by an error of the codec, and by no other error. */
 const refusing = (read: () => unknown): void => {
   try {
     read();
@@ -61,7 +61,7 @@ describe('requests', () => {
     expect((readAuthRequest(dict({ id: 'a', nonce: 'n'.repeat(200) })) as Problem).reply).toBe('bad load');
   });
 
-  it('keeps nothing of a stranger that is long', () => {
+  it('keeps no long values of an unauthenticated peer', () => {
     const sealed = { enc: 'aes', load: Buffer.alloc(100_000, 0xfe), version: 3, id: 'x'.repeat(100_000) };
     const envelope = good(readEnvelope(pack(sealed)));
     expect(envelope).toMatchObject({ enc: 'aes', id: undefined });
@@ -83,7 +83,7 @@ describe('sign-in', () => {
     expect(readAuthRequest(sent(authLoad(request)))).toEqual(request);
   });
 
-  it('tells the kinds of answers apart', () => {
+  it('distinguishes the kinds of answers', () => {
     const kind = (value: object | string) => good(readAuthReply(sent(value as Value))).kind;
     expect(kind('bad load')).toBe('text');
     expect(kind({ enc: 'clear', load: pack({ ret: true }), sig: Buffer.from([0xff]) })).toBe('signed');
@@ -117,7 +117,7 @@ describe('loads of minions', () => {
     expect(events.map((event) => event.tag)).toEqual(['t', 'syndic/s/t']);
   });
 
-  it('reads the others', () => {
+  it('reads the other loads', () => {
     expect(
       loads.readPillarFields(dict({ grains: { os: 'x' }, env: 'dev', ver: '2', clean_cache: true })),
     ).toMatchObject({
@@ -149,7 +149,7 @@ describe('loads of minions', () => {
 });
 
 describe('publishes and clear commands', () => {
-  it('keeps a job through the wire, with unknown fields', () => {
+  it('preserves a job over the wire, with unknown fields', () => {
     const job = good(
       readPublishedJob(
         dict({
@@ -171,7 +171,7 @@ describe('publishes and clear commands', () => {
     expect(isProblem(readPublishedJob(dict({ jid: '1', fun: 'x', tgt: '*' })))).toBe(true);
   });
 
-  it('lets nothing that came along take the place of a known field of a job', () => {
+  it('never lets an unknown field replace a known field of a job', () => {
     const job = { jid: '1', fun: 'test.ping', arg: [], tgt: '*', tgt_type: 'glob' };
     const extra = plain({ fun: 'cmd.run', arg: ['id'], jid: '2', cmd: '_return', id: 'x', later: 1 });
     expect(jobFields({ ...job, extra })).toEqual(dict({ ...job, later: 1 }));
@@ -180,7 +180,7 @@ describe('publishes and clear commands', () => {
     expect(returnMessage({ ...ret, extra: more })).toEqual(dict({ cmd: '_return', ...ret, later: 1 }));
   });
 
-  it('believes what it knows of a result, not what the load says', () => {
+  it('uses the authenticated facts of a result, not those in the load', () => {
     const load = dict({
       id: 'b',
       jid: '2',
@@ -194,7 +194,7 @@ describe('publishes and clear commands', () => {
     expect(readJobReturn(sent(returnMessage(ret)) as Dict)).toEqual(ret);
   });
 
-  it('reads a result the same again whose options are of no use', () => {
+  it('reads a result with unusable options as the same result after writing', () => {
     const ret = good(
       readJobReturn(dict({ id: 'a', jid: '1', fun: 'test.ping', return: 7, master_id: 5, metadata: null })),
     );
@@ -239,7 +239,7 @@ describe('the job of a publish', () => {
   const read = (load: Record<string, unknown>) =>
     readAskedJob(dict({ tgt: '*', fun: 'test.ping', ...load }), ['metadata', 'ret_kwargs']);
 
-  it('is what its known fields say: others never take their place', () => {
+  it('consists of its known fields: others never replace them', () => {
     const kwargs = {
       fun: 'cmd.run',
       arg: ['id'],
@@ -263,7 +263,7 @@ describe('the job of a publish', () => {
     [{ fun: 7 }, 'no function'],
     [{ fun: Array(1001).fill('test.ping') }, 'more than 1000'],
     [{ tgt: [7] }, 'target'],
-    [{ arg: 'x' }, 'no list'],
+    [{ arg: 'x' }, 'not a list'],
     [{ fun: ['a.b', 'c.d'], arg: ['x', 'y'] }, 'a list of arguments for each'],
     [{ fun: ['a.b'], arg: [[], []] }, 'a list of arguments for each'],
   ])('is refused when it is %j', (load, why) => {

@@ -1,4 +1,4 @@
-// The loads minions send, one type per command.
+// The loads that minions send, one type per command.
 import {
   type Dict,
   dictEntries,
@@ -17,7 +17,7 @@ export interface MinionEvent {
   readonly data: Dict;
 }
 
-/** `_minion_event`, in either form, as the events to fire; filtering by tag is for minion-event-filter.ts. */
+/** `_minion_event`, in either form, as the events to fire; minion-event-filter.ts filters by tag. */
 export function readMinionEvents(load: Dict): readonly MinionEvent[] | Problem {
   const list = listField(load, 'events');
   const pretag = textField(load, 'pretag');
@@ -39,7 +39,7 @@ export function readMinionEvents(load: Dict): readonly MinionEvent[] | Problem {
 
 const withoutProof = (load: Dict): Dict => dictOf(dictEntries(load).filter(([name]) => !proofFields.has(name)));
 
-/** `_pillar`. What is absent, or has the wrong type, is undefined. */
+/** `_pillar`. A field that is absent or has the wrong type is undefined. */
 export interface PillarFields {
   readonly grains: Dict;
   readonly saltenv: string | undefined;
@@ -65,7 +65,7 @@ export function readPillarFields(load: Dict): PillarFields {
   };
 }
 
-/** `_mine`: values to keep, replacing all others when `clear`. */
+/** `_mine`: values to store, replacing all others when `clear` is set. */
 export function readMineUpdate(load: Dict): { readonly data: Dict; readonly clear: boolean } | Problem {
   const data = dictField(load, 'data');
   return data ? { data, clear: boolField(load, 'clear') } : problem('a mine update without data');
@@ -75,11 +75,11 @@ export interface MineQuery {
   readonly tgt: string | readonly string[];
   readonly tgt_type: string;
   readonly fun: readonly string[];
-  /** One function gives its values directly, several give a map by function. */
+  /** One function returns its values directly, several return a map by function. */
   readonly single: boolean;
 }
 
-/** `_mine_get`; `fun` is a text, a comma separated text or a list, and old minions say `expr_form`. */
+/** `_mine_get`; `fun` is a text, a comma-separated text or a list, and old minions send `expr_form`. */
 export function readMineQuery(load: Dict): MineQuery | Problem {
   const tgt = textsField(load, 'tgt');
   const fun = textsField(load, 'fun');
@@ -95,11 +95,11 @@ export function readMineQuery(load: Dict): MineQuery | Problem {
   };
 }
 
-/** `minion_pub` and `minion_publish`: a minion asks the master to run something on others. */
+/** `minion_pub` and `minion_publish`: a minion asks the master to run a function on other minions. */
 export interface PeerPublish {
   readonly tgt: string | readonly string[];
   readonly tgt_type: string;
-  /** At least one; several come with a list of arguments for each. */
+  /** At least one; several have a list of arguments each. */
   readonly functions: readonly string[];
   readonly arg: readonly Value[];
   readonly ret: string;
@@ -108,7 +108,7 @@ export interface PeerPublish {
   readonly full: boolean;
 }
 
-/** A minion that waits longer than that comes back for the results (`pub_ret`). */
+/** A minion that waits longer than that asks again for the results (`pub_ret`). */
 const longestPeerWait = 3600;
 
 export function readPeerPublish(load: Dict): PeerPublish | Problem {
@@ -128,7 +128,7 @@ export function readPeerPublish(load: Dict): PeerPublish | Problem {
   };
 }
 
-/** Salt: with several functions the arguments of each are a list, or words. */
+/** As in Salt: with several functions the arguments of each are a list, or words. */
 function ownArguments(value: Value | undefined): Value[] {
   if (Array.isArray(value)) return value;
   return typeof value === 'string' ? value.split(/\s+/).filter((word) => word !== '') : [];

@@ -1,4 +1,4 @@
-// Publishes: the envelope everybody gets. The job inside is in job.ts.
+// Publishes: the envelope that all minions receive. The job inside is in job.ts.
 import { type Dict, isDict, type Value } from '../../../base/codec/value.ts';
 import { bytesField, dense, type Problem, problem, textField } from './fields.ts';
 

@@ -1,15 +1,15 @@
-// Replies of a master that are neither sealed nor signed as a whole: pillar, and the request to ask again later.
+// Replies of a master that are neither encrypted nor signed as a whole: pillar, and the request to retry later.
 import { dictGet, isDict, type Value } from '../../../base/codec/value.ts';
 import { bytesField, type Problem, problem, textField } from './fields.ts';
 
-/** `_pillar`: sealed under a one-time key that only the minion can open. */
+/** `_pillar`: encrypted with a one-time key that only the minion can decrypt. */
 export interface PillarReply {
   readonly key: Uint8Array;
   readonly pillar: Uint8Array;
 }
 
 export function readPillarReply(value: Value): PillarReply | Problem {
-  if (!isDict(value)) return problem('the pillar reply is no map');
+  if (!isDict(value)) return problem('the pillar reply is not a map');
   const error = textField(value, 'error');
   if (error !== undefined) return problem(`the master refused: ${error.slice(0, 500)}`);
   const key = bytesField(value, 'key');
@@ -17,12 +17,12 @@ export function readPillarReply(value: Value): PillarReply | Problem {
   return key && pillar ? { key, pillar } : problem('the pillar reply has no key or no pillar');
 }
 
-/** What is inside for P2 and P3: the signed bytes, and the signature over them. */
+/** The content for P2 and P3: the signed bytes, and their signature. */
 export function readSignedPillar(value: Value): { readonly data: Uint8Array; readonly sig: Uint8Array } | Problem {
-  if (!isDict(value)) return problem('the opened pillar is no map');
+  if (!isDict(value)) return problem('the decrypted pillar is not a map');
   const data = bytesField(value, 'data');
   const sig = bytesField(value, 'sig');
-  return data && sig ? { data, sig } : problem('the opened pillar is not signed');
+  return data && sig ? { data, sig } : problem('the decrypted pillar is not signed');
 }
 
 /** The verified bytes: pillar, the outer key again, and the nonce of the request. */
@@ -33,7 +33,7 @@ export interface PillarContent {
 }
 
 export function readPillarContent(value: Value): PillarContent | Problem {
-  if (!isDict(value)) return problem('the signed pillar is no map');
+  if (!isDict(value)) return problem('the signed pillar is not a map');
   const key = bytesField(value, 'key');
   const nonce = textField(value, 'nonce');
   const pillar = dictGet(value, 'pillar');

@@ -1,10 +1,10 @@
-// The envelope of every request, and what an opened one must have.
+// The envelope of every request, and the fields that a decrypted one must have.
 import { PackedValue, type UnpackOptions, unpack, unpackShallow } from '../../../base/codec/msgpack/index.ts';
 import { type Dict, dictGet, isDict, type Value } from '../../../base/codec/value.ts';
 import { readId } from './auth.ts';
 import { bytesField, dense, intField, isProblem, type Problem, problem, textField } from './fields.ts';
 
-/** The generation of the request protocol: absent is 0, and nobody ever sent 1. */
+/** The generation of the request protocol: absent is 0; 1 was never used. */
 export type Generation = number;
 
 export interface ClearEnvelope {
@@ -17,7 +17,7 @@ export interface SealedEnvelope {
   readonly enc: 'aes';
   readonly load: Uint8Array;
   readonly version: Generation;
-  /** P3: whose session key opens the load. */
+  /** P3: the minion whose session key decrypts the load. */
   readonly id: string | undefined;
   readonly enc_algo: string | undefined;
   readonly sig_algo: string | undefined;
@@ -25,30 +25,30 @@ export interface SealedEnvelope {
 
 export type Envelope = ClearEnvelope | SealedEnvelope;
 
-/** Commands of API hosts bring their arguments in clear; nothing else is nearly as long. */
+/** Commands of API hosts have their arguments in clear text; all other clear messages are much shorter. */
 const maxClearBytes = 4 * 1024 * 1024;
-/** Deeper than any honest message, shallow enough for the stack. */
+/** Deeper than any real message, and within the stack. */
 const maxDepth = 64;
-/** Whoever sent it is unknown: a clear load may take little more memory than its length. */
+/** The sender is unknown: a clear load may use little more memory than its length. */
 const clearLimits = { maxDepth, maxItems: 200_000, maxCost: 10 * 1024 * 1024, maxBytes: maxClearBytes };
 const envelopeLimits = { ...clearLimits, maxFields: 16, longText: 512 };
 
 /**
- * Reads the outermost map only; a sealed load stays the bytes it is, whatever its length. Throws HaliteError codec.* for
- * what is no msgpack or beyond the limits.
+ * Reads only the outermost map; an encrypted load stays as bytes, of any length. Throws HaliteError codec.* for
+ * input that is not msgpack or exceeds the limits.
  */
 export function readEnvelope(payload: Uint8Array): Envelope | Problem {
   const value = unpackShallow(payload, envelopeLimits);
-  if (!value) return problem('the request is no map');
+  if (!value) return problem('the request is not a map');
   const { enc, load } = value;
   if (load === undefined || typeof enc !== 'string') return problem('the request has no enc or no load');
   const version = Math.max(0, intField(value, 'version') ?? 0);
   if (enc === 'clear') {
     const dict = load instanceof PackedValue ? unpack(load, clearLimits) : undefined;
-    if (!isDict(dict)) return problem('the clear load is no map', 'payload and load must be a dict');
+    if (!isDict(dict)) return problem('the clear load is not a map', 'payload and load must be a dict');
     return { enc, load: dict, version };
   }
-  if (load instanceof PackedValue) return problem('the sealed load is no text');
+  if (load instanceof PackedValue) return problem('the encrypted load is not a byte string');
   const sealed = bytesField(value, 'load');
   if (enc !== 'aes' || !sealed) return problem(`the request has an unknown form (enc ${enc.slice(0, 20)})`);
   return {
@@ -67,7 +67,9 @@ export function envelopeValue(envelope: Envelope): Dict {
   return dense({ enc: 'aes', load, version: version > 0 ? version : undefined, id, enc_algo, sig_algo });
 }
 
-/** Commands whose answer is the same for every accepted minion. Before P3 minions send neither id nor token with them. */
+/**
+ * Commands whose answer is the same for every accepted minion. Before P3 minions send neither id nor token with them.
+ */
 export const openToFleet: ReadonlySet<string> = new Set([
   '_master_opts',
   '_file_envs',
@@ -81,13 +83,15 @@ export const openToFleet: ReadonlySet<string> = new Set([
   '_serve_file',
 ]);
 
-/** Fields that prove a request: for the channel alone. What is passed on of a load (events, results) leaves them out. */
+/**
+ * Fields that authenticate a request: only for the channel. They are removed from forwarded loads (events, results).
+ */
 export const proofFields: ReadonlySet<Value> = new Set(['nonce', 'tok']);
 
-/** What the channel itself reads in an opened load, before any command sees it. */
+/** The fields that the channel itself reads in a decrypted load, before the command's handler. */
 export interface OpenedLoad {
   readonly cmd: string;
-  /** Before P3 minions leave it out where the answer is the same for all. */
+  /** Before P3 minions omit it where the answer is the same for all. */
   readonly id: string | undefined;
   readonly nonce: string | undefined;
   readonly ts: number | undefined;
@@ -95,12 +99,15 @@ export interface OpenedLoad {
   readonly load: Dict;
 }
 
-/** Heap that everything in a load may take besides its own length: about two hundred thousand small maps. */
+/** Heap that a load may use in addition to its own length: about two hundred thousand small maps. */
 const baseCost = 64 * 1024 * 1024;
-/** A result from this size on passes through as it is. */
+/** A result of this size or larger is forwarded without decoding. */
 const longReturn = 256 * 1024;
 
-/** Limits for a sealed load of so many bytes; `bundles` where lower masters bring the results of many at once. */
+/**
+ * Limits for an encrypted load of this many bytes; `bundles` for syndics, which send the results of many minions at
+ * once.
+ */
 export function openLimits(bytes: number, bundles: boolean): UnpackOptions {
   return {
     maxDepth,
@@ -110,7 +117,7 @@ export function openLimits(bytes: number, bundles: boolean): UnpackOptions {
 }
 
 export function readOpenedLoad(value: Value): OpenedLoad | Problem {
-  if (!isDict(value)) return problem('the sealed load is no map');
+  if (!isDict(value)) return problem('the encrypted load is not a map');
   const said = dictGet(value, 'id') === undefined ? undefined : readId(value);
   if (said && isProblem(said)) return said;
   return {

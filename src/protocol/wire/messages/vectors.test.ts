@@ -1,4 +1,4 @@
-// Messages recorded from real Salt, read by our readers and, where the bytes are fixed, written again byte for byte.
+// Messages recorded from real Salt, read by our readers and, where the bytes are fixed, written byte for byte.
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { pack, unpack } from '../../../base/codec/msgpack/index.ts';

@@ -1,4 +1,4 @@
-// One outgoing TCP or TLS connection, with the name resolved at this very moment.
+// One outgoing TCP or TLS connection; the name is resolved at each call.
 import { connect as connectPlain, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { HaliteError } from '../../../base/errors/index.ts';
@@ -17,7 +17,7 @@ export interface StreamTarget {
   readonly keepAlive?: KeepAlive | false;
 }
 
-/** Connects, with handshake; the socket has no listeners yet but swallows errors (`close` tells). */
+/** Connects, including the handshake; the socket has no other listeners yet but ignores errors (`close` follows). */
 export async function connectStream(
   target: StreamTarget,
   attempt: number,
@@ -41,7 +41,7 @@ export async function connectStream(
   return { socket, address: remote };
 }
 
-/** TLS names may not be addresses. */
+/** Server names in TLS must not be addresses. */
 function serverName(host: string): string {
   return /[:[]|^[\d.]+$/.test(host) ? '' : host;
 }
@@ -68,7 +68,7 @@ function ready(socket: Socket, event: string, remote: string, signal: AbortSigna
     });
     socket.once('close', () => {
       done();
-      fail('the connection was closed during its set-up');
+      fail('the connection was closed during the handshake');
     });
   });
 }

@@ -1,21 +1,21 @@
-// Cuts a byte stream into frames: msgpack maps that follow each other without length prefix.
+// Splits a byte stream into frames: msgpack maps that follow each other without length prefix.
 import { HaliteError } from '../../../base/errors/index.ts';
 import { Gather } from '../link/gather.ts';
 import { readHead } from './skip.ts';
 
 const empty = Buffer.alloc(0);
 
-/** Push chunks, get whole frames. Each byte is looked at once, whatever the size of the frame. */
+/** Accepts chunks, returns whole frames. Each byte is examined once, for any size of the frame. */
 export class FrameReader {
   readonly #maxBytes: number;
-  /** What was pushed and not looked at. */
+  /** Bytes that were pushed and not examined. */
   #rest: Buffer = empty;
-  /** The frame not yet complete. */
+  /** The incomplete frame. */
   readonly #gather = new Gather();
-  /** Values still missing in it, and content bytes still to be passed over. */
+  /** Values still missing in it, and content bytes still to be skipped. */
   #missing = 1;
   #content = 0;
-  /** A value head that was cut in two. */
+  /** A value head that was split between chunks. */
   #cut: Buffer = empty;
   #started = false;
 
@@ -23,7 +23,7 @@ export class FrameReader {
     this.#maxBytes = maxBytes;
   }
 
-  /** Bytes held that belong to a frame not yet complete, or not yet looked at. */
+  /** Stored bytes that belong to an incomplete frame, or are not examined yet. */
   get pending(): number {
     return this.#gather.length + this.#rest.length;
   }
@@ -33,8 +33,9 @@ export class FrameReader {
   }
 
   /**
-   * The next whole frame; undefined when more bytes are needed, after telling `expect` how many the frame will have at least.
-   * Throws when the stream is no stream of frames, or a frame is or will be too large: the connection is then useless.
+   * The next whole frame; undefined when more bytes are needed, after calling `expect` with the minimum size of the
+   * frame.
+   * Throws when the stream does not consist of frames, or a frame is too large: the connection is then unusable.
    */
   next(expect?: (total: number) => void): Buffer | undefined {
     const rest = this.#rest;
@@ -78,7 +79,7 @@ export class FrameReader {
     throw new HaliteError('codec.limit', `A frame is larger than ${this.#maxBytes} bytes`);
   }
 
-  /** Moves over the chunk; the position where the frame ends, or -1. */
+  /** Advances over the chunk; returns the offset where the frame ends, or -1. */
   #scan(chunk: Buffer): number {
     let position = 0;
     while (this.#missing > 0 || this.#content > 0) {
@@ -96,7 +97,7 @@ export class FrameReader {
     return position;
   }
 
-  /** Takes one value head, which may have begun in an earlier chunk; the position after it, or -1. */
+  /** Reads one value head, which may have begun in an earlier chunk; returns the offset after it, or -1. */
   #head(chunk: Buffer, position: number): number {
     const before = this.#cut.length;
     const buf = before > 0 ? Buffer.concat([this.#cut, chunk.subarray(position, position + 9)]) : chunk;
@@ -110,7 +111,7 @@ export class FrameReader {
     if (!this.#started) {
       this.#started = true;
       const code = buf[at] as number;
-      // Only a map can be a frame; anything else is another protocol, best noticed at its first byte.
+      // Only a map can be a frame; anything else is another protocol, which is detected at its first byte.
       if (!(code >= 0x80 && code < 0x90) && code !== 0xde && code !== 0xdf) {
         throw new HaliteError('codec.malformed', 'The stream does not consist of message frames');
       }

@@ -1,4 +1,4 @@
-// Frames: any cut of the stream gives the same frames, and bytes pass through untouched.
+// Frames: any split of the stream gives the same frames, and bytes are passed through unchanged.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { pack, unpack } from '../../../base/codec/msgpack/index.ts';
@@ -34,13 +34,13 @@ describe('skipValue', () => {
     );
   });
 
-  it('passes over nesting of any depth without a stack', () => {
+  it('skips nesting of any depth without recursion', () => {
     expect(skipValue(Buffer.concat([Buffer.alloc(1_000_000, 0x91), Buffer.from([1])]), 0)).toBe(1_000_001);
   });
 });
 
 describe('FrameReader', () => {
-  it('gives the same frames however the stream is cut', () => {
+  it('gives the same frames however the stream is split', () => {
     const anyBodies = fc.array(value, { minLength: 1, maxLength: 5 });
     fc.assert(
       fc.property(anyBodies, fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1 }), (bodies, cuts) => {
@@ -59,7 +59,7 @@ describe('FrameReader', () => {
     );
   });
 
-  it('never hangs or breaks on random bytes: it waits or throws', () => {
+  it('never hangs or fails otherwise on random bytes: it waits or throws', () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 200 }), { maxLength: 10 }), (chunks) => {
         const reader = new FrameReader(500);

@@ -1,4 +1,4 @@
-// The frames of Salt's TCP transport: `{head, body}`, taken apart and put together without decoding the body.
+// The frames of Salt's TCP transport: `{head, body}`, split and built without decoding the body.
 import { unpack } from '../../../base/codec/msgpack/index.ts';
 import { isDict } from '../../../base/codec/value.ts';
 import { readHead, skipValue } from './skip.ts';
@@ -8,14 +8,14 @@ export interface Frame {
   readonly body: Buffer;
 }
 
-// Heads hold a message id; a larger one is nobody's.
+// Heads contain a message id; larger ones are refused.
 const maxHeadBytes = 4096;
 const start = Buffer.from([0x82, 0xa4, ...Buffer.from('head')]);
 const middle = Buffer.from([0xa4, ...Buffer.from('body')]);
 /** `{}`, the head of publishes. */
 const emptyHead = Buffer.from([0x80]);
 
-/** The bytes of head and body, which may stand in any order among other keys; undefined when one is missing. */
+/** The bytes of head and body, which may be in any order among other keys; undefined when one is missing. */
 export function splitFrame(frame: Buffer): Frame | undefined {
   const map = readHead(frame, 0);
   if (!map) return undefined;
@@ -40,17 +40,17 @@ function textOf(frame: Buffer, at: number, end: number): string | undefined {
   return key && key.content === 4 ? frame.toString('latin1', at + key.size, end) : undefined;
 }
 
-/** One frame from ready parts. */
+/** Builds one frame from encoded parts. */
 export function joinFrame(head: Uint8Array, body: Uint8Array): Buffer {
   return Buffer.concat([start, head, middle, body]);
 }
 
-/** What stands before the body in a frame: large bodies are sent behind it as they are. */
+/** The bytes before the body in a frame: large bodies are sent after it without a copy. */
 export function frameStart(head: Uint8Array): Buffer {
   return Buffer.concat([start, head, middle]);
 }
 
-/** A publish frame: the envelope as a byte string, the only form that 3007+ minions accept. */
+/** A publish frame: the envelope as a byte string, the only form that minions of 3007 and later accept. */
 export function publishFrame(payload: Uint8Array): Buffer {
   return Buffer.concat([start, emptyHead, middle, rawHeader(payload.length), payload]);
 }
@@ -63,14 +63,14 @@ function rawHeader(length: number): Buffer {
   return header;
 }
 
-/** The envelope of a publish, in either form masters send: a byte string holding it, or the map itself. */
+/** The envelope of a publish, in both forms that masters send: a byte string that contains it, or the map itself. */
 export function publishBody(body: Buffer): Buffer {
   const code = body[0] as number;
   const isString = (code >= 0xa0 && code < 0xc0) || (code >= 0xc4 && code <= 0xc6) || (code >= 0xd9 && code <= 0xdb);
   return isString ? body.subarray(readHead(body, 0)?.size ?? 0) : body;
 }
 
-/** A text field of a head; undefined when it is not there or the head is no map. Never throws. */
+/** A text field of a head; undefined when it is absent or the head is not a map. Never throws. */
 export function headText(head: Uint8Array, key: string): string | undefined {
   try {
     const map = unpack(head, { maxDepth: 4, maxBytes: maxHeadBytes });

@@ -1,4 +1,5 @@
-// The master's publish port over TCP: every connection gets every publish for all, and those for some when it proved to be one of them.
+// The master's publish port over TCP: every connection gets every publish for all minions, and those for single minions
+// after it authenticated as one of them.
 import { randomBytes } from 'node:crypto';
 import { pack, unpack } from '../../../base/codec/msgpack/index.ts';
 import { HaliteError, messageOf } from '../../../base/errors/index.ts';
@@ -12,10 +13,10 @@ import type { PublishListenOptions, PublishServer } from '../transport.ts';
 import { headText, publishFrame, splitFrame } from './frame.ts';
 import { FrameReader } from './frame-reader.ts';
 
-// Subscribers send identifications only: a few hundred bytes, once per key.
+// Subscribers only send identifications: a few hundred bytes, once per key.
 const maxIdentificationBytes = 64 * 1024;
 const maxIdentifications = 64;
-// A real minion signs in before it identifies itself, which may take a while when a whole fleet does.
+// A real minion signs in before it identifies itself, which may take a while when many minions do so at once.
 const identificationMs = 60_000;
 const redialMs = 60_000;
 
@@ -37,7 +38,7 @@ export async function listenPublish(options: PublishListenOptions): Promise<Publ
     port: server.port,
     publish(payload, ids) {
       const frame = new SharedFrame(payload.length, () => publishFrame(payload));
-      // Salt: without ids, and with lower masters that take all jobs, everybody gets it.
+      // As in Salt: without ids, and with syndics that take all jobs, every connection gets it.
       queue.push(() => (ids?.length && !options.syndics ? roster.withIds(ids) : roster.all), frame);
     },
     close() {
@@ -47,7 +48,7 @@ export async function listenPublish(options: PublishListenOptions): Promise<Publ
   };
 }
 
-/** True for the identification of a real minion; other subscribers say nothing, or only a presence text. */
+/** True for the identification of a real minion; other subscribers send nothing, or only a presence text. */
 function isSealed(body: Buffer): boolean {
   return headText(body, 'enc') === 'aes';
 }
@@ -109,7 +110,7 @@ class Subscriber implements Protocol {
     clearTimeout(this.#redial);
   }
 
-  /** Never throws: whatever a peer sends, it is at worst nobody. */
+  /** Never throws: input that is not an identification leaves the peer unauthenticated. */
   async #identify(bytes: Buffer): Promise<void> {
     const frame = splitFrame(bytes);
     const { socket, guard } = this.#connection;
@@ -126,7 +127,7 @@ class Subscriber implements Protocol {
     if (socket.destroyed) return;
     const topic = provenPresence(claimed, this.#options) ? claimed : '';
     if (stale && topic === '') {
-      guard.problem({ kind: 'malformed', peer: this.peer, detail: 'its identification proves nothing' });
+      guard.problem({ kind: 'malformed', peer: this.peer, detail: 'its identification is not valid' });
       this.#askToIdentifyAgain();
       return;
     }

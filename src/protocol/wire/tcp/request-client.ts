@@ -1,4 +1,4 @@
-// Requests over TCP: one connection, many requests under way, matched by message id.
+// Requests over TCP: one connection, many concurrent requests, matched by message id.
 import { randomUUID } from 'node:crypto';
 import { pack } from '../../../base/codec/msgpack/index.ts';
 import { HaliteError, messageOf } from '../../../base/errors/index.ts';

@@ -1,4 +1,4 @@
-// The master's request port over TCP: many requests per connection, matched by the head that the reply repeats.
+// The master's request port over TCP: many requests per connection, matched by the head, which the reply repeats.
 import { HaliteError } from '../../../base/errors/index.ts';
 import { defaultMaxMessageBytes } from '../link/answers.ts';
 import { listenGuarded } from '../link/listen.ts';
@@ -10,7 +10,7 @@ import { FrameReader } from './frame-reader.ts';
 
 // Larger replies are not copied into one buffer with their head.
 const joinedBytes = 64 * 1024;
-// Room for the head around the largest body.
+// Space for the head around the largest body.
 const headBytes = 8192;
 
 export async function listenRequests(options: ListenOptions, handler: RequestHandler): Promise<RequestServer> {
@@ -39,7 +39,7 @@ class RequestConnection implements Protocol {
     this.#connection.admit(total);
   };
 
-  /** TCP has no handshake of its own: who says something is ready. */
+  /** TCP has no handshake of its own: a peer that sends something is ready. */
   push(chunk: Buffer): void {
     if (!this.#connection.ready) this.#connection.setReady();
     this.#reader.push(chunk);

@@ -1,12 +1,12 @@
-// Finds where a msgpack value ends without building it, so that payloads pass through as the bytes they came as.
+// Finds the end of a msgpack value without decoding it, so that payloads are passed through as bytes.
 import { HaliteError } from '../../../base/errors/index.ts';
 
 export interface Head {
   /** Bytes of type and length field. */
   readonly size: number;
-  /** Bytes of content that follow and are no values of their own. */
+  /** Following content bytes that are not separate values. */
   readonly content: number;
-  /** Values inside that follow (keys count, too). */
+  /** Following values inside (keys count too). */
   readonly inside: number;
 }
 
@@ -28,7 +28,7 @@ export function readHead(buf: Buffer, at: number): Head | undefined {
   return perItem > 0 ? { size, content: 0, inside: count * perItem } : { size, content: count + extra, inside: 0 };
 }
 
-/** For the types 0xc0 to 0xdf: width of the length field, content besides it, values per counted item. */
+/** For the types 0xc0 to 0xdf: width of the length field, additional content, values per counted item. */
 const kinds: readonly (readonly [number, number, number] | undefined)[] = [
   [0, 0, 0], // nil
   undefined,
@@ -64,7 +64,7 @@ const kinds: readonly (readonly [number, number, number] | undefined)[] = [
   [4, 0, 2],
 ];
 
-/** The position after the whole value at `at`, -1 when the buffer ends before. Needs no stack: only a count. */
+/** The offset after the whole value at `at`, -1 when the buffer ends before. Uses a counter instead of recursion. */
 export function skipValue(buf: Buffer, at: number): number {
   let missing = 1;
   let position = at;

@@ -10,14 +10,14 @@ import { connectStream } from './connect.ts';
 import { joinFrame, publishBody, splitFrame } from './frame.ts';
 import { FrameReader } from './frame-reader.ts';
 
-// Real masters look at `enc` and pass over what is not sealed.
+// Real masters read `enc` and ignore messages that are not encrypted.
 const anonymous = { enc: 'none' };
 
 export async function subscribe(options: SubscribeOptions): Promise<Subscription> {
   let presence = options.presenceTopic;
   let live: Socket | undefined;
 
-  /** Real masters ignore the head, so it can carry the presence text. */
+  /** Real masters ignore the head, so it can contain the presence text. */
   const identify = async (socket: Socket): Promise<void> => {
     if (!options.identification && !presence) return;
     const body = options.identification ? ((await options.identification()) as Value) : anonymous;
@@ -61,7 +61,7 @@ export async function subscribe(options: SubscribeOptions): Promise<Subscription
   };
 }
 
-/** Hands publishes on until the connection ends; resolves with the reason. */
+/** Delivers publishes until the connection ends; resolves with the reason. */
 function receive(socket: Socket, options: SubscribeOptions): Promise<string> {
   const reader = new FrameReader(defaultMaxMessageBytes);
   return new Promise((resolve) => {

@@ -33,7 +33,7 @@ export async function serverTls(given: TlsOptions | true): Promise<NodeTlsOption
   };
 }
 
-/** Options for the dialing side. As in Salt 3007 and later, the server is verified unless CERT_NONE says otherwise. */
+/** Options for the connecting side. As in Salt 3007 and later, the server is verified unless CERT_NONE is set. */
 export async function clientTls(given: TlsOptions | true): Promise<ConnectionOptions> {
   const options = given === true ? {} : given;
   return { ...(await common(options)), rejectUnauthorized: requirement(options) !== 'CERT_NONE' };
@@ -53,12 +53,12 @@ async function common(options: TlsOptions): Promise<ConnectionOptions & NodeTlsO
     throw wrong('ssl_version', `one of ${Object.keys(versions).join(', ')}`);
   }
   const version = name === undefined ? undefined : versions[name];
-  // Ignoring a demanded check would be worse than not starting.
+  // Ignoring a required check would be worse than not starting.
   if (options.verify_flags?.some((flag) => /CRL/i.test(flag))) throw wrong('verify_flags', 'without revocation lists');
   const ca = await authorities(options);
   return {
     ...(options.certfile ? { cert: await read('certfile', options.certfile) } : {}),
-    // Salt: the key may stand in the certificate file.
+    // As in Salt: the key may be in the certificate file.
     ...(options.certfile ? { key: await read('keyfile', options.keyfile ?? options.certfile) } : {}),
     ...(ca.length > 0 ? { ca } : {}),
     ...(options.ciphers ? { ciphers: options.ciphers } : {}),

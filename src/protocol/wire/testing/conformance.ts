@@ -1,4 +1,4 @@
-// What every transport must do, as one test suite that each of them runs on real sockets.
+// The requirements for every transport, as one test suite that each of them runs on real sockets.
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { pack, unpack } from '../../../base/codec/msgpack/index.ts';
@@ -37,7 +37,7 @@ export interface TestSubscriber extends Closable {
 export const loopback = '127.0.0.1';
 export const echo: RequestHandler = (request) => request.reply(request.payload);
 
-/** Things to test with, all closed after each test. */
+/** Servers and clients for tests, all closed after each test. */
 export function makeBench(transport: Transport): Bench {
   const open: Closable[] = [];
   const problems: WireProblem[] = [];
@@ -88,7 +88,7 @@ function numbers(count: number): number[] {
   return Array.from({ length: count }, (_, i) => i);
 }
 
-/** Bytes no peer should send. Deterministic, so that a failure can be repeated. */
+/** Bytes that no peer should send. Deterministic, so that a failure can be reproduced. */
 export function hostileMessages(): Buffer[] {
   const noise = Buffer.alloc(3000);
   let seed = 12345;
@@ -107,14 +107,14 @@ export function hostileMessages(): Buffer[] {
   ];
 }
 
-/** Throws bytes at a port and goes away. */
+/** Sends bytes to a port and disconnects. */
 export async function throwAt(port: number, bytes: Buffer): Promise<void> {
   await new Promise<void>((resolve) => {
     const socket = connect(port, loopback, () => socket.end(bytes));
     socket.on('error', () => resolve());
     socket.on('close', () => resolve());
     socket.on('data', () => undefined);
-    // Half-closed is enough: a server that waits for more must not hold the test.
+    // Half-closed is enough: a server that waits for more must not block the test.
     socket.on('finish', () => resolve());
   });
 }
@@ -141,7 +141,7 @@ function describeRequests(bench: Bench): void {
     expect(replies.map((reply) => (unpack(reply) as { n: number }).n)).toEqual(numbers(300));
   });
 
-  it('carries 5 MB both ways', async () => {
+  it('transfers 5 MB in both directions', async () => {
     const server = await bench.requests(echo);
     const client = bench.own(bench.transport.dial({ host: loopback, port: server.port }));
     const load = pack({ load: Buffer.alloc(5_000_000, 0xfe) });
@@ -149,7 +149,7 @@ function describeRequests(bench: Bench): void {
     expect(Buffer.compare(reply, load)).toBe(0);
   });
 
-  it('resolves the name at the dial', async () => {
+  it('resolves the name at each dial', async () => {
     const server = await bench.requests(echo);
     const client = bench.own(bench.transport.dial({ host: 'localhost', port: server.port }));
     expect(unpack(await client.request(pack('x'), { timeoutMs: 5000 }))).toBe('x');
@@ -161,12 +161,12 @@ function describeRequests(bench: Bench): void {
     await client.request(pack(1), { timeoutMs: 5000 });
     await server.close();
     await bench.requests(echo, server.port);
-    // A request that was already on the lost connection may be refused; the one after it may not.
+    // A request that was already on the lost connection may be rejected; the one after it may not.
     await client.request(pack(2), { timeoutMs: 5000 }).catch((thrown) => expect(thrown.code).toBe('wire.closed'));
     expect(unpack(await client.request(pack(3), { timeoutMs: 5000 }))).toBe(3);
   });
 
-  it('waits for a server that comes later', async () => {
+  it('waits for a server that starts later', async () => {
     const first = await bench.requests(echo);
     await first.close();
     const client = bench.own(bench.transport.dial({ host: loopback, port: first.port }));
@@ -191,7 +191,7 @@ function describeRequestFailures(bench: Bench): void {
     expect(unpack(await client.request(pack('third'), { timeoutMs: 5000 }))).toBe('third');
   });
 
-  it('says why nothing was reached', async () => {
+  it('gives the reason why no server was reached', async () => {
     const server = await bench.requests(echo);
     await server.close();
     const client = bench.own(bench.transport.dial({ host: loopback, port: server.port }));
@@ -202,13 +202,13 @@ function describeRequestFailures(bench: Bench): void {
     });
   });
 
-  it('rejects what is under way when the server goes', async () => {
+  it('rejects requests in progress when the server closes', async () => {
     const server = await bench.requests(() => undefined);
     const client = bench.own(bench.transport.dial({ host: loopback, port: server.port }));
     const lost = client.request(pack(1), { timeoutMs: 10_000 });
     const outcome = expect(lost).rejects.toMatchObject({ code: 'wire.closed' });
     const arrived = await bench.requests(echo);
-    // Another server's answer proves that time has passed for the first request to arrive.
+    // Another server's answer proves that enough time has passed for the first request to arrive.
     const probe = bench.own(bench.transport.dial({ host: loopback, port: arrived.port }));
     for (let i = 0; i < 20; i++) await probe.request(pack(i), { timeoutMs: 5000 });
     await server.close();
@@ -255,7 +255,7 @@ function describePublishes(bench: Bench): void {
     }
   });
 
-  it('carries 5 MB publishes', async () => {
+  it('transfers publishes of 5 MB', async () => {
     const publisher = await bench.publisher();
     const one = await bench.subscriber(publisher.port, 'one');
     await bothReady(publisher, one);
@@ -265,7 +265,7 @@ function describePublishes(bench: Bench): void {
     expect(Buffer.compare((one.received[0] as { load: Buffer }).load, load)).toBe(0);
   });
 
-  it('tells when the publisher goes and when it is back', async () => {
+  it('reports when the publisher disconnects and when it is back', async () => {
     const publisher = await bench.publisher();
     const one = await bench.subscriber(publisher.port, 'one');
     await bothReady(publisher, one);
@@ -278,7 +278,7 @@ function describePublishes(bench: Bench): void {
     await eventually(() => one.received.includes('again'), 'a publish after the restart');
   });
 
-  it('sees presence texts come and go, one by one', async () => {
+  it('reports added and removed presence texts, one by one', async () => {
     const events: SubscriberEvent[] = [];
     const publisher = await bench.publisher({ onSubscriber: (event) => events.push(event) });
     const seen = () => events.map((event) => `${event.kind} ${event.topic}`);
@@ -294,7 +294,7 @@ function describePublishes(bench: Bench): void {
     expect(seen()[4]).toBe('left halite1/one/b1/m1');
   });
 
-  it('does not report a minion as left while another connection of it lives', async () => {
+  it('does not report a minion as left while another connection of it is open', async () => {
     const events: SubscriberEvent[] = [];
     const publisher = await bench.publisher({ onSubscriber: (event) => events.push(event) });
     const presenceTopic = 'halite1/one/b1/m1';
@@ -312,7 +312,7 @@ function describePublishes(bench: Bench): void {
   });
 }
 
-/** Publishes until everybody has heard something, then empties the lists. */
+/** Publishes until every subscriber has received something, then empties the lists. */
 export async function bothReady(publisher: PublishServer, ...subscribers: TestSubscriber[]): Promise<void> {
   await eventually(() => {
     publisher.publish(pack('hello'));
@@ -324,7 +324,7 @@ export async function bothReady(publisher: PublishServer, ...subscribers: TestSu
 }
 
 function describeHostile(bench: Bench): void {
-  it('goes on answering while garbage arrives on the request port', async () => {
+  it('continues to answer while garbage arrives on the request port', async () => {
     const server = await bench.requests(echo, 0, 1_000_000);
     const client = bench.own(bench.transport.dial({ host: loopback, port: server.port }));
     for (const bytes of hostileMessages()) {
@@ -333,7 +333,7 @@ function describeHostile(bench: Bench): void {
     }
   });
 
-  it('goes on publishing while garbage arrives on the publish port', async () => {
+  it('continues to publish while garbage arrives on the publish port', async () => {
     const events: SubscriberEvent[] = [];
     const publisher = await bench.publisher({ onSubscriber: (event) => events.push(event) });
     const one = await bench.subscriber(publisher.port, 'one');

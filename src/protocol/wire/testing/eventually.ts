@@ -1,6 +1,6 @@
-// Waiting on conditions in tests: polls until true or the deadline, never sleeps blindly.
+// Waits for conditions in tests: polls until true or until the deadline, without fixed sleeps.
 
-/** Resolves when `condition` holds; throws with `what` after the deadline. */
+/** Resolves when `condition` is true; throws with `what` after the deadline. */
 export async function eventually(condition: () => boolean, what: string, deadlineMs = 45_000): Promise<void> {
   const end = performance.now() + deadlineMs;
   while (!condition()) {

@@ -1,4 +1,4 @@
-// Peers that speak ZMTP by hand: what no library would send.
+// Peers that write ZMTP bytes directly, to send what no library would send.
 import { connect, type Socket } from 'node:net';
 
 const loopback = '127.0.0.1';
@@ -6,11 +6,11 @@ const signature = Buffer.from([0xff, 0, 0, 0, 0, 0, 0, 0, 1, 0x7f]);
 
 export interface RawPeer {
   readonly socket: Socket;
-  /** All bytes that came. */
+  /** All received bytes. */
   received(): Buffer;
 }
 
-/** A connection that reads what comes, unless it is paused. */
+/** A connection that reads its input, unless it is paused. */
 export function rawPeer(port: number): Promise<RawPeer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -37,7 +37,7 @@ export function frame(body: Buffer | string, flags = 0): Buffer {
   return Buffer.concat([announced(bytes.length, flags), bytes]);
 }
 
-/** The head of a frame that will have so many bytes. */
+/** The head of a frame with an announced size. */
 export function announced(length: number, flags = 0): Buffer {
   const head = Buffer.alloc(9);
   head[0] = flags | 2;
@@ -59,7 +59,7 @@ export const ready = (type: string, identity = ''): Buffer =>
 
 export const request = (payload: Buffer | string): Buffer => Buffer.concat([frame('', 1), frame(payload)]);
 
-/** What a server sends before the first reply. */
+/** The bytes that a server sends before the first reply. */
 export function handshakeBytes(type: 'ROUTER' | 'XPUB'): number {
   return 64 + ready(type).length;
 }

@@ -1,4 +1,4 @@
-// WebSocket frames (RFC 6455) without extensions: written whole, read in any pieces.
+// WebSocket frames (RFC 6455) without extensions: written as a whole, read from arbitrary chunks.
 import { randomBytes } from 'node:crypto';
 import { HaliteError } from '../../../base/errors/index.ts';
 import { ByteQueue } from '../link/byte-queue.ts';
@@ -11,7 +11,9 @@ export interface WsMessage {
   readonly data: Buffer;
 }
 
-/** One whole frame. Clients must mask what they send; the key only defeats confused proxies, it hides nothing. */
+/**
+ * One whole frame. Clients must mask their frames; the mask only protects against confused proxies and hides nothing.
+ */
 export function encodeFrame(opcode: number, data: Uint8Array, masked: boolean): Buffer {
   const lengthBytes = data.length < 126 ? 0 : data.length < 0x10000 ? 2 : 8;
   const head = 2 + lengthBytes + (masked ? 4 : 0);
@@ -29,7 +31,7 @@ export function encodeFrame(opcode: number, data: Uint8Array, masked: boolean): 
   return frame;
 }
 
-/** `from`: how many bytes of the frame came before these. */
+/** `from`: number of bytes of the frame before these. */
 function applyMask(bytes: Buffer, key: Buffer, from = 0): void {
   for (let i = 0; i < bytes.length; i++) bytes[i] = (bytes[i] as number) ^ (key[(from + i) & 3] as number);
 }
@@ -39,13 +41,13 @@ interface Head {
   readonly fin: boolean;
   readonly length: number;
   readonly key: Buffer | undefined;
-  /** Bytes of its content that have been taken. */
+  /** Number of its content bytes that were already taken. */
   got: number;
 }
 
 const maxFragments = 65_536;
 
-/** Puts messages together from chunks; throws when the peer breaks the protocol or a bound. */
+/** Assembles messages from chunks; throws when the peer violates the protocol or a limit. */
 export class WsReader {
   readonly #bytes = new ByteQueue();
   readonly #maxBytes: number;
@@ -61,7 +63,7 @@ export class WsReader {
     this.#masked = masked;
   }
 
-  /** Bytes held that belong to a message not yet complete. */
+  /** Stored bytes that belong to an incomplete message. */
   get pending(): number {
     return this.#bytes.length + this.#gather.length + (this.#head || this.#started >= 0 ? 1 : 0);
   }
@@ -77,7 +79,7 @@ export class WsReader {
     return messages;
   }
 
-  /** The next message; undefined when more bytes are needed, after telling `expect` how many it will have at least. */
+  /** The next message; undefined when more bytes are needed, after calling `expect` with its minimum size. */
   next(expect?: (total: number) => void): WsMessage | undefined {
     for (;;) {
       this.#head ??= this.#readHead();
@@ -111,7 +113,7 @@ export class WsReader {
     return data;
   }
 
-  /** The frame is complete with these bytes; gives the message when that is complete, too. */
+  /** Called when the frame is complete with these bytes; returns the message when that is complete too. */
   #join({ opcode, fin }: Head, last: Buffer): WsMessage | undefined {
     if (fin && opcode !== 0 && this.#gather.length === 0) return { opcode, data: last };
     if (opcode !== 0) this.#started = opcode;

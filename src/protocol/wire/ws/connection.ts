@@ -1,4 +1,4 @@
-// One WebSocket that we dialled, after its handshake: binary messages in and out, pings answered, an orderly end.
+// One outgoing WebSocket after its handshake: binary messages in both directions, answers to pings, orderly close.
 import type { Socket } from 'node:net';
 import { messageOf } from '../../../base/errors/index.ts';
 import { encodeFrame, opcodes, WsReader } from './codec.ts';
@@ -8,7 +8,7 @@ const closeMs = 2000;
 
 export interface WsEvents {
   onMessage(data: Buffer): void;
-  /** Once, with `error` when the peer broke a rule. */
+  /** Called once, with `error` when the peer violated the protocol. */
   onClosed(reason: string, error?: unknown): void;
 }
 
@@ -18,7 +18,7 @@ export class WsConnection {
   readonly #reader: WsReader;
   #over = false;
 
-  /** `head` are bytes that came right behind the handshake. Only servers ping: not every Salt server answers. */
+  /** `head` are bytes that followed the handshake directly. Only servers ping: not every Salt server answers. */
   constructor(socket: Socket, head: Buffer, maxBytes: number, events: WsEvents) {
     this.#socket = socket;
     this.#events = events;
@@ -44,7 +44,7 @@ export class WsConnection {
     if (this.open) this.#socket.resume();
   }
 
-  /** Says good-bye and goes, without waiting long for the answer. */
+  /** Sends a close frame and closes, without waiting long for the answer. */
   close(reason = 'closed by its owner'): void {
     if (this.open) this.#socket.end(encodeFrame(opcodes.close, nothing, true));
     this.#end(reason);
@@ -62,7 +62,7 @@ export class WsConnection {
       for (const { opcode, data } of this.#reader.feed(chunk)) {
         if (opcode === opcodes.binary) this.#events.onMessage(data);
         else if (opcode === opcodes.ping) this.#write(encodeFrame(opcodes.pong, data, true));
-        // Salt: a text `close` asks for the end, too.
+        // As in Salt: a text message `close` also requests the end.
         else if (opcode === opcodes.close || (opcode === opcodes.text && data.toString() === 'close')) {
           this.close(`the peer closed it${opcode === opcodes.close ? closeReason(data) : ''}`);
           return;

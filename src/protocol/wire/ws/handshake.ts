@@ -15,7 +15,7 @@ import type { ListenOptions } from '../transport.ts';
 const handshakeMs = 15_000;
 const maxHeadBytes = 16 * 1024;
 
-/** The answer that proves the server understood (RFC 6455, 4.2.2). */
+/** The value that proves that the server understood the handshake (RFC 6455, 4.2.2). */
 export function acceptKey(key: string): string {
   return createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64');
 }
@@ -64,7 +64,7 @@ function isUpgrade(request: IncomingMessage): boolean {
   return request.method === 'GET' && request.headers.upgrade?.toLowerCase() === 'websocket';
 }
 
-/** Connects and upgrades; `head` are bytes that came right behind the answer. */
+/** Connects and upgrades; `head` are bytes that followed the answer directly. */
 export async function connectWs(
   target: StreamTarget & { path: string; headers?: Readonly<Record<string, string>> },
   attempt: number,

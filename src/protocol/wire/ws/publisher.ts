@@ -1,4 +1,4 @@
-// The master's publish port over WebSocket: everybody gets everything, as in Salt.
+// The master's publish port over WebSocket: every connection gets every publish, as in Salt.
 import { Delivery, SharedFrame, Waiting } from '../link/delivery.ts';
 import { PacedQueue } from '../link/paced-queue.ts';
 import { Presence } from '../link/presence.ts';
@@ -7,9 +7,9 @@ import { encodeFrame, opcodes } from './codec.ts';
 import { listenWs } from './handshake.ts';
 import { WsServerProtocol } from './server-protocol.ts';
 
-// Subscribers have nothing to say.
+// Subscribers send nothing.
 const maxMessageBytes = 4096;
-/** Real masters ignore the header; ours learns who is connected. */
+/** Real masters ignore the header; a Halite master reads from it which minion is connected. */
 export const presenceHeader = 'x-halite-presence';
 
 export async function listenPublish(options: PublishListenOptions): Promise<PublishServer> {

@@ -1,4 +1,4 @@
-// Requests over WebSocket: replies carry no number, so a connection has one request at a time.
+// Requests over WebSocket: replies have no id, so a connection has one request at a time.
 import { HaliteError } from '../../../base/errors/index.ts';
 import { defaultMaxMessageBytes } from '../link/answers.ts';
 import { type Link, type LinkEvents, RequestPool } from '../link/request-pool.ts';

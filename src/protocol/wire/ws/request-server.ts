@@ -9,7 +9,7 @@ import { WsServerProtocol } from './server-protocol.ts';
 export async function listenRequests(options: ListenOptions, handler: RequestHandler): Promise<RequestServer> {
   const maxBytes = options.maxMessageBytes ?? defaultMaxMessageBytes;
   return listenWs(options, 'request', (connection) => {
-    // Replies carry no number, so the next request of a connection waits for the reply to the one before.
+    // Replies have no id, so the next request of a connection waits for the reply to the previous one.
     connection.mostInWork = 1;
     return new WsServerProtocol(connection, maxBytes, {
       onMessage(data) {

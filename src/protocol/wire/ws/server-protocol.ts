@@ -1,9 +1,9 @@
-// One WebSocket of the listening side: whole binary messages out of its frames, pings, an orderly end.
+// One accepted WebSocket: reads whole binary messages from its frames, sends pings, closes orderly.
 import type { Protocol, ServerConnection } from '../link/server-connection.ts';
 import { encodeFrame, opcodes, type WsMessage, WsReader } from './codec.ts';
 
 const nothing = Buffer.alloc(0);
-// Peers answer pings from their event loop, which may be busy: patience costs little here.
+// Peers answer pings from their event loop, which may be busy, so the time limit is generous.
 const pingMs = 30_000;
 const silentMs = 120_000;
 const closeMs = 2000;
@@ -52,7 +52,7 @@ export class WsServerProtocol implements Protocol {
     this.#events.closed();
   }
 
-  /** Whoever says nothing is asked, and ended when it does not answer for long. */
+  /** A silent peer is pinged, and closed when it does not answer for long. */
   tick(now: number): void {
     const { heardAt, out } = this.#connection;
     if (now - heardAt > silentMs) this.#connection.cut('idle', 'answers no pings');
@@ -69,7 +69,7 @@ export class WsServerProtocol implements Protocol {
   #message({ opcode, data }: WsMessage): void {
     if (opcode === opcodes.binary) this.#events.onMessage(data);
     else if (opcode === opcodes.ping) this.#connection.write(encodeFrame(opcodes.pong, data, false));
-    // Salt: a text `close` asks for the end, too.
+    // As in Salt: a text message `close` also requests the end.
     else if (opcode === opcodes.close || (opcode === opcodes.text && data.toString() === 'close')) this.#end();
   }
 

@@ -31,7 +31,7 @@ export async function subscribe(options: SubscribeOptions): Promise<Subscription
       live = connection;
       context.connected(address);
       connection.resume();
-      // It changed while the handshake was under way.
+      // It changed during the handshake.
       if (presence !== said) connection.close();
     });
   };
@@ -46,7 +46,7 @@ export async function subscribe(options: SubscribeOptions): Promise<Subscription
     setPresence(topic) {
       if (presence === topic) return;
       presence = topic;
-      // The text stands in the handshake: it takes a new connection.
+      // The text is part of the handshake: a change needs a new connection.
       live?.close();
     },
     close: running.close,

@@ -1,11 +1,13 @@
-// One ZeroMQ connection from our side: a socket that is used for a single connection and thrown away with it.
+// One outgoing ZeroMQ connection: a socket is used for a single connection and closed with it.
 import type { Socket } from 'zeromq';
 import { HaliteError } from '../../../base/errors/index.ts';
 import { deferred } from '../link/deferred.ts';
 import { bareHost, endpoint, resolveAddress } from '../link/resolve.ts';
 
-// ZeroMQ would reconnect by itself, but to an address it resolves in its I/O thread, and without telling: we dial anew.
-// Not -1 ("never"): libzmq 4.3.5 then ends the endpoint itself, which can meet our own close in a failed assertion.
+// ZeroMQ would reconnect by itself, but to an address it resolves in its I/O thread, and without an event: we dial
+// again instead.
+// Not -1 ("never"): libzmq 4.3.5 then ends the endpoint itself, which can race with our own close and fail an
+// assertion.
 const neverMs = 2 ** 31 - 1;
 export const singleUse = { reconnectInterval: neverMs, linger: 0, connectTimeout: 10_000 } as const;
 const handshakeMs = 15_000;

@@ -1,4 +1,5 @@
-// The master's publish port over ZeroMQ: an XPUB in ZMTP of our own, so that presence subscriptions are seen and every queue has a bound.
+// The master's publish port over ZeroMQ: an XPUB socket with our own ZMTP code, so that presence subscriptions are
+// visible and every queue is bounded.
 import { createHash } from 'node:crypto';
 import { Delivery, SharedFrame, Waiting } from '../link/delivery.ts';
 import { listenGuarded } from '../link/listen.ts';
@@ -12,12 +13,12 @@ import { encodeMessage } from './zmtp/frames.ts';
 import { type Generation, xpubType } from './zmtp/greeting.ts';
 import { type Role, ZmtpPeer } from './zmtp/peer.ts';
 
-// What subscribers may send is a topic: a presence text is below 1100 bytes.
+// Subscribers may only send topics: a presence text has less than 1100 bytes.
 const maxSubscriptionBytes = 4096;
-// A minion has two topics and a presence text; a process that plays several minions may have some more.
+// A minion has two topics and a presence text; a process that simulates several minions may have some more.
 const maxTopics = 64;
 const maxTopicBytes = 16 * 1024;
-// Subscriptions change with a new session key: how many may come in a minute.
+// Subscriptions change with a new session key: maximum number per minute.
 const maxChanges = 1000;
 const minuteMs = 60_000;
 
@@ -45,7 +46,7 @@ export async function listenPublish(options: PublishListenOptions): Promise<Publ
       const delivery = new Delivery(peer.connection, waiting, options.hwm, Math.min(peer.generation, 2));
       const subscriber = new Subscriber(peer, delivery, index, presence);
       subscribers.set(peer, subscriber);
-      // libzmq 2.x filters what it gets: it wants everything.
+      // libzmq 2.x filters what it receives: it needs all messages.
       if (peer.unversioned) subscriber.change(true, Buffer.alloc(0));
     },
     message(peer, [frame]) {
@@ -100,7 +101,7 @@ class Subscriber {
   readonly #peer: ZmtpPeer;
   readonly #index: TopicIndex<Subscriber>;
   readonly #presence: Presence;
-  /** With whether the topic is a presence text that was proven. */
+  /** Also tells whether the topic is a presence text with a valid proof. */
   readonly #topics = new Map<string, boolean>();
   #topicBytes = 0;
   #changes = 0;
@@ -113,7 +114,7 @@ class Subscriber {
     this.#presence = presence;
   }
 
-  /** Throws when it is too much: that ends the connection. */
+  /** Throws when there are too many, which closes the connection. */
   change(subscribe: boolean, bytes: Buffer): void {
     this.#countChange();
     const topic = bytes.toString('latin1');

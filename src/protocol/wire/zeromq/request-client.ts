@@ -1,4 +1,4 @@
-// Requests over ZeroMQ. Masters answer in any order and replies carry no number, so a connection has one request at a time.
+// Requests over ZeroMQ. Masters answer in any order and replies have no id, so a connection has one request at a time.
 import { Dealer } from 'zeromq';
 import { HaliteError } from '../../../base/errors/index.ts';
 import { defaultMaxMessageBytes } from '../link/answers.ts';
@@ -9,7 +9,7 @@ import { connect, singleUse } from './connect.ts';
 import { requestKeepAlive } from './keep-alive.ts';
 import { heartbeat, keepAlive } from './settings.ts';
 
-// Requests beyond this wait for a free connection; idle connections are closed, so most minions hold one or none.
+// Requests beyond this wait for a free connection; idle connections are closed, so most minions have one or none.
 const mostLinks = 16;
 
 export function dial(options: DialOptions): RequestClient {
@@ -21,8 +21,8 @@ export function dial(options: DialOptions): RequestClient {
 }
 
 /**
- * A DEALER that sends the empty frame itself looks like a REQ to the master. Unlike a REQ it has no state of its own
- * that could block; the rule "one at a time, and closed when a reply was given up" is kept here.
+ * A DEALER that sends the empty frame itself looks like a REQ to the master. Unlike a REQ it has no state machine
+ * that could block; the rule "one at a time, and closed when a reply was abandoned" is enforced here.
  */
 async function openLink(options: DialOptions, events: LinkEvents, attempt: number): Promise<Link> {
   const { socket, gone } = await connect(
@@ -56,7 +56,7 @@ async function openLink(options: DialOptions, events: LinkEvents, attempt: numbe
       current = undefined;
       const payload = frames[1];
       if (frames.length !== 2 || frames[0]?.length !== 0 || !payload) return end('the master sent a malformed reply');
-      if (ticket === undefined) return end('the master sent a reply nobody asked for');
+      if (ticket === undefined) return end('the master sent a reply without a request');
       events.onReply(ticket, payload);
     }
   })();

@@ -1,4 +1,5 @@
-// The master's request port over ZeroMQ: a ROUTER in ZMTP of our own. A reply goes to the connection that asked, whatever identity it claims.
+// The master's request port over ZeroMQ: a ROUTER socket with our own ZMTP code. A reply goes to the connection of the
+// request, independent of the identity it claims.
 import { badLoad, defaultMaxMessageBytes } from '../link/answers.ts';
 import { listenGuarded } from '../link/listen.ts';
 import { ServerRequest } from '../link/server-request.ts';
@@ -7,9 +8,9 @@ import { requestKeepAlive } from './keep-alive.ts';
 import { routerType } from './zmtp/greeting.ts';
 import { type Role, ZmtpPeer } from './zmtp/peer.ts';
 
-// Reply routes longer than this are nobody's: REQ has none, REQ_CORRELATE one, and each proxy adds one.
+// Longer reply routes are refused: REQ has none, REQ_CORRELATE one, and each proxy adds one.
 const maxHops = 8;
-// The route, the delimiter, the payload, and room for a few that are too many: those are no reason to end a connection.
+// The route, the delimiter, the payload, and a few extra: somewhat too many frames do not end a connection.
 const mostFrames = 16;
 
 export async function listenRequests(options: ListenOptions, handler: RequestHandler): Promise<RequestServer> {
@@ -17,7 +18,7 @@ export async function listenRequests(options: ListenOptions, handler: RequestHan
   const role: Role = {
     type: routerType,
     maxFrames: mostFrames,
-    // Room for the route around the largest payload.
+    // Space for the route around the largest payload.
     maxBytes: limit + 4096,
     hardBytes: limit * 2 + 4096,
     heartbeat: false,
@@ -37,7 +38,7 @@ function serve(peer: ZmtpPeer, frames: Buffer[], tooLarge: number, limit: number
   const payload = frames[at + 1];
   if (at < 0 || payload === undefined || frames.length !== at + 2) {
     connection.completed()?.release();
-    const detail = `a message of ${frames.length} frames is no request`;
+    const detail = `a message of ${frames.length} frames is not a request`;
     connection.guard.problem({ kind: 'malformed', peer: connection.peer, detail });
     return;
   }
@@ -50,7 +51,7 @@ function serve(peer: ZmtpPeer, frames: Buffer[], tooLarge: number, limit: number
   } else request.serve(handler);
 }
 
-/** Where the empty frame stands that ends the reply route; -1 when there is none. */
+/** The index of the empty frame that ends the reply route; -1 when there is none. */
 function delimiter(frames: readonly Buffer[]): number {
   const end = Math.min(frames.length, maxHops + 1);
   for (let i = 0; i < end; i++) if (frames[i]?.length === 0) return i;

@@ -1,4 +1,4 @@
-// Strangers on the ZeroMQ ports: what they cost is bounded, and nobody else is kept waiting.
+// Unauthenticated peers on the ZeroMQ ports: their cost is bounded, and no other peer has to wait.
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Request } from 'zeromq';
 import { pack, unpack } from '../../../base/codec/msgpack/index.ts';
@@ -29,7 +29,7 @@ const own = (peer: RawPeer): RawPeer => {
 const client = (port: number) => bench.own(bench.transport.dial({ host: loopback, port }));
 const times = <T>(count: number, make: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n));
 
-/** Time passes for the deadlines, second by second, while the sockets are real. */
+/** Time for the deadlines advances second by second, while the sockets are real. */
 function clock(): (seconds: number) => Promise<void> {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
   vi.advanceTimersByTime(1000);
@@ -43,7 +43,7 @@ function clock(): (seconds: number) => Promise<void> {
 afterEach(() => vi.useRealTimers());
 
 describe('the request port', () => {
-  it('sends a reply to the connection that asked, whoever else claims its identity', async () => {
+  it('sends a reply to the connection of the request, even if another one claims its identity', async () => {
     const held: IncomingRequest[] = [];
     const server = await bench.requests((one) => void held.push(one));
     const identity = 'salt-req/minion/m1/0';
@@ -64,7 +64,7 @@ describe('the request port', () => {
     for (const stranger of strangers) expect(stranger.received()).toHaveLength(handshakeBytes('ROUTER'));
   });
 
-  it('answers small requests while strangers hold unfinished large ones, in bounded memory', async () => {
+  it('answers small requests while unauthenticated peers hold incomplete large ones, in bounded memory', async () => {
     const server = await bench.requests(echo, 0, 64 * mb);
     const part = Buffer.alloc(mb, 7);
     const strangers = await Promise.all(times(20, () => zmtpPeer(server.port, 'DEALER')));
@@ -79,7 +79,7 @@ describe('the request port', () => {
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(200 * mb);
   });
 
-  it('takes large requests of strangers one after the other, all of them', async () => {
+  it('accepts all large requests of unauthenticated peers, one after the other', async () => {
     const sizes: number[] = [];
     const server = await bench.requests(
       (one) => {
@@ -95,7 +95,7 @@ describe('the request port', () => {
     expect(sizes).toHaveLength(4);
   });
 
-  it('stops reading from a peer that takes no replies, and ends its connection', async () => {
+  it('stops reading from a peer that does not read replies, and closes its connection', async () => {
     const pass = clock();
     let taken = 0;
     const answer = Buffer.alloc(mb, 1);
@@ -114,7 +114,7 @@ describe('the request port', () => {
     expect(bench.problems).toMatchObject([{ kind: 'slow' }]);
   });
 
-  it('ends connections without a handshake, and messages that stand still or trickle', async () => {
+  it('closes connections without a handshake, and those with stopped or slow messages', async () => {
     const pass = clock();
     const server = await bench.requests(echo);
     const silent = own(await rawPeer(server.port));
@@ -131,17 +131,17 @@ describe('the request port', () => {
     const asking = client(server.port);
     for (let i = 0; i < 14 && gone().length < 3; i++) {
       slow.socket.write('x');
-      // When a request has gone there and back, the byte has arrived, too.
+      // When a request and its reply have been transferred, the byte has arrived too.
       for (let k = 0; k < 3; k++) await asking.request(pack(k), { timeoutMs: 20_000 });
       await pass(1);
     }
     expect(gone()).toEqual(['silent', 'halfway', 'stalled']);
     await pass(6);
-    await eventually(() => gone().length === 4, 'the slow one to go');
+    await eventually(() => gone().length === 4, 'the slow one to be closed');
     expect(gone()).not.toContain('quiet');
   });
 
-  it('ends connections that announce too much, in one frame or in many', async () => {
+  it('closes connections that announce too much, in one frame or in many', async () => {
     const server = await bench.requests(echo, 0, mb);
     const attempts = [
       announced(3 * mb),
@@ -196,7 +196,7 @@ describe('the request port', () => {
 });
 
 describe('the publish port', () => {
-  it('ends the connection of one with too many, too long or too restless subscriptions', async () => {
+  it('closes a connection with too many, too long or too frequently changing subscriptions', async () => {
     const publisher = await bench.publisher();
     const attempts = [
       Buffer.concat(times(65, (n) => frame(`\x01topic ${n}`))),
@@ -212,7 +212,7 @@ describe('the publish port', () => {
     }
   });
 
-  it('believes presence texts only with their proof, also when they go', async () => {
+  it('accepts presence texts only with a valid proof, also when they are removed', async () => {
     const events: SubscriberEvent[] = [];
     const good = 'halite1/m1/boot/right';
     const publisher = await bench.publisher({
@@ -239,7 +239,7 @@ describe('the publish port', () => {
     ]);
   });
 
-  it('goes on without subscribers that never read, and ends them', async () => {
+  it('continues without subscribers that never read, and closes them', async () => {
     const pass = clock();
     const publisher = await bench.publisher();
     const one = await bench.subscriber(publisher.port, 'one');
@@ -260,12 +260,12 @@ describe('the publish port', () => {
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(100 * mb);
     await pass(20);
     await eventually(
-      () => bench.problems.filter(({ detail }) => detail.includes('does not take')).length === 5,
+      () => bench.problems.filter(({ detail }) => detail.includes('does not read')).length === 5,
       'the cuts',
     );
   });
 
-  it('asks silent peers of ZMTP 3.1 and ends those that do not answer; older ones are left in peace', async () => {
+  it('pings silent peers of ZMTP 3.1 and closes those that do not answer; older ones are not pinged', async () => {
     const pass = clock();
     const publisher = await bench.publisher();
     const ping = command('PING', Buffer.alloc(2));
@@ -282,7 +282,7 @@ describe('the publish port', () => {
       if (i === 11) await eventually(() => dead.received().length > handshakeBytes('XPUB'), 'a ping');
       await pingsAnswered(answering, ping);
     }
-    await eventually(() => dead.socket.destroyed, 'the dead one to go');
+    await eventually(() => dead.socket.destroyed, 'the dead one to be closed');
     expect([answering.socket.destroyed, older.socket.destroyed]).toEqual([false, false]);
     expect(older.received()).toHaveLength(handshakeBytes('XPUB'));
     answering.socket.write(command('PING', Buffer.concat([Buffer.alloc(2), Buffer.from('mark')])));
@@ -309,7 +309,7 @@ describe('the publish port', () => {
   });
 });
 
-/** Lets the answers to pings come through before time goes on. */
+/** Waits for the answers to pings before time advances. */
 async function pingsAnswered(peer: RawPeer, ping: Buffer): Promise<void> {
   const bytes = peer.received();
   if (bytes.includes(ping)) await eventually(() => peer.socket.writableLength === 0, 'the answer');

@@ -45,7 +45,7 @@ export async function subscribe(options: SubscribeOptions): Promise<Subscription
       const before = presence;
       presence = topic;
       if (!live || live.closed || before === topic) return;
-      // The old one first: a master that counts connections by boot id must see the joining last.
+      // The old topic first: a master that counts connections by boot id must see the join last.
       if (before) live.unsubscribe(before);
       live.subscribe(topic);
     },
@@ -66,7 +66,7 @@ function newSocket(options: SubscribeOptions, family: 4 | 6, topics: readonly st
   return socket;
 }
 
-/** Hands publishes on. A filtering master sends a topic frame first, also to those who did not ask for it. */
+/** Delivers publishes. A filtering master sends a topic frame first, also to subscribers that did not request it. */
 async function read(socket: Subscriber, own: ReadonlySet<string>, options: SubscribeOptions): Promise<void> {
   for await (const frames of socket) {
     const payload = frames.at(-1);

@@ -1,9 +1,9 @@
-// Who subscribed to what: a message goes to everybody with a subscription that its first frame begins with.
+// Subscriptions by topic: a message goes to every subscriber with a topic that is a prefix of its first frame.
 
 export class TopicIndex<T> {
   /** Topics as latin1 text, one character a byte. */
   readonly #members = new Map<string, Set<T>>();
-  /** How many topics there are of each length: only those are looked up. */
+  /** The number of topics of each length: only these lengths are looked up. */
   readonly #lengths = new Map<number, number>();
   readonly #nobody: ReadonlySet<T> = new Set<T>();
 
@@ -26,7 +26,7 @@ export class TopicIndex<T> {
     else this.#lengths.delete(topic.length);
   }
 
-  /** Everybody who wants a message that begins with these bytes, once each; most often a set that lives on. */
+  /** All subscribers for a message that begins with these bytes, once each; usually an existing set. */
   match(start: Uint8Array): ReadonlySet<T> {
     const bytes = Buffer.from(start.buffer, start.byteOffset, start.byteLength);
     const found: Set<T>[] = [];

@@ -11,7 +11,7 @@ export const commonDaemon = [
     name: 'root_dir',
     type: 'path',
     default: '/',
-    doc: 'Folder placed before every relative or default path option, for a relocated installation.',
+    doc: 'Folder prepended to every relative or default path option, for a relocated installation.',
   },
   {
     name: 'user',
@@ -25,7 +25,7 @@ export const commonDaemon = [
     type: 'str',
     default: '',
     computed: 'the cached or detected host name',
-    doc: 'The name this node goes by; empty means the cached or detected host name.',
+    doc: 'The name of this node; empty means the cached or detected host name.',
   },
   { name: 'append_domain', type: 'str', doc: 'Domain added to the id when the id does not already end with it.' },
   {

@@ -21,7 +21,7 @@ export const commonFiles = [
     type: 'bool',
     default: false,
     since: '2014.1.0',
-    doc: 'Pretend symbolic links do not exist.',
+    doc: 'Ignore symbolic links.',
   },
   {
     name: 'file_ignore_regex',
@@ -62,7 +62,7 @@ export const commonFiles = [
     name: 'default_top',
     type: 'str',
     default: 'base',
-    doc: 'Environment whose top file stands in for a missing one with strategy `same`.',
+    doc: 'Environment whose top file replaces a missing one with strategy `same`.',
   },
   {
     name: 'roots_update_interval',

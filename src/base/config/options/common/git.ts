@@ -71,7 +71,7 @@ export const commonGit = [
     type: 'bool',
     default: true,
     since: '2015.8.9',
-    doc: 'Stop other updates of the same remote while one runs.',
+    doc: 'Block other updates of the same remote while one runs.',
   },
   { name: 'gitfs_ssl_verify', type: 'bool', default: true, doc: 'Check certificates of HTTPS remotes.' },
   { name: 'gitfs_proxy', type: 'str', default: '', since: '3008.0', doc: 'Proxy used to reach the remotes.' },
@@ -96,7 +96,7 @@ export const commonGit = [
     type: 'str',
     default: '',
     since: '2015.8.0',
-    doc: 'Pillar environment the remotes feed; empty means the one named like the branch.',
+    doc: 'Pillar environment of the remotes; empty means the one named like the branch.',
   },
   {
     name: 'git_pillar_fallback',
@@ -162,7 +162,7 @@ export const commonGit = [
     type: 'bool',
     default: true,
     since: '2015.8.9',
-    doc: 'Stop other updates of the same remote while one runs.',
+    doc: 'Block other updates of the same remote while one runs.',
   },
   {
     name: 'git_pillar_ssl_verify',

@@ -56,7 +56,7 @@ export const commonNetwork = [
     name: 'zmq_monitor',
     type: 'bool',
     default: false,
-    doc: 'Log what happens on ZeroMQ sockets, for trouble shooting.',
+    doc: 'Log what happens on ZeroMQ sockets, for troubleshooting.',
   },
   {
     name: 'ssl',

@@ -1,4 +1,4 @@
-// Option table of the master: who may do what.
+// Option table of the master: access control.
 import type { OptionRow } from '../row.ts';
 
 export const masterAccess = [
@@ -56,7 +56,7 @@ export const masterAccess = [
     doc: "Let the entry `*` add to a user's own permissions instead of being a fallback.",
   },
   { name: 'peer', type: 'dict', default: {}, doc: 'Minions and the functions they may run on other minions.' },
-  { name: 'peer_run', type: 'dict', doc: 'Minions and the runners they may call.' },
+  { name: 'peer_run', type: 'dict', doc: 'Minions and the runners they may run.' },
   { name: 'mine_get', type: 'dict', doc: 'Minions and the functions of the mine they may read; all unless given.' },
   { name: 'nodegroups', type: ['dict', 'list'], default: {}, doc: 'Named groups of minions, each a compound target.' },
   { name: 'netapi_enable_clients', type: 'strs', default: [], doc: 'Clients the API may use; empty means none.' },

@@ -33,7 +33,7 @@ export const masterDaemon = [
   },
   { name: 'max_minions', type: 'int', default: 0, doc: 'Most minions that may be connected; 0 means no limit.' },
   { name: 'con_cache', type: 'bool', default: false, doc: 'Keep a list of connected minions for faster answers.' },
-  { name: 'presence_events', type: 'bool', assumed: false, doc: 'Fire events when minions come and go.' },
+  { name: 'presence_events', type: 'bool', assumed: false, doc: 'Fire events when minions connect and disconnect.' },
   {
     name: 'ping_on_rotate',
     type: 'bool',
@@ -72,7 +72,7 @@ export const masterDaemon = [
     name: 'archive_jobs',
     type: 'bool',
     default: false,
-    doc: 'Copy old jobs aside before they are removed, where the returner can do that.',
+    doc: 'Archive old jobs before they are removed, where the returner can do that.',
   },
   {
     name: 'master_job_cache',

@@ -85,5 +85,5 @@ export const masterNetwork = [
     default: false,
     doc: 'Count a minion as present when a connection to `remote_minions_port` exists.',
   },
-  { name: 'remote_minions_port', type: 'int', default: 22, doc: 'Port looked at for `detect_remote_minions`.' },
+  { name: 'remote_minions_port', type: 'int', default: 22, doc: 'Port checked for `detect_remote_minions`.' },
 ] as const satisfies readonly OptionRow[];

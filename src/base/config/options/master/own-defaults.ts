@@ -13,7 +13,7 @@ export const masterOwnDaemon = [
     name: 'pki_dir',
     type: 'path',
     default: '/etc/salt/pki/master',
-    doc: "Folder of this daemon's key pair and of the keys it knows.",
+    doc: "Folder of this daemon's key pair and of the keys it has stored.",
   },
   {
     name: 'cachedir',
@@ -84,7 +84,7 @@ export const masterOwnFiles = [
     default: 'local',
     doc: "Where files come from: remote (the master) or local (this node's own roots).",
   },
-  { name: 'file_buffer_size', type: 'int', default: 1048576, doc: 'Bytes per piece when a file is sent.' },
+  { name: 'file_buffer_size', type: 'int', default: 1048576, doc: 'Bytes per chunk when a file is sent.' },
 ] as const satisfies readonly OptionRow[];
 
 export const masterOwnPillar = [

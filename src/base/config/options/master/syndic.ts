@@ -1,4 +1,4 @@
-// Option table of the master: masters above and beside.
+// Option table of the master: syndics and master clusters.
 import type { OptionRow } from '../row.ts';
 
 export const masterSyndic = [
@@ -6,15 +6,15 @@ export const masterSyndic = [
     name: 'order_masters',
     type: 'bool',
     default: false,
-    doc: 'Let a master above this one send jobs through syndics.',
+    doc: 'Let this master publish jobs through syndics to other masters.',
   },
   {
     name: 'syndic_master',
     type: ['str', 'list'],
     default: 'masterofmasters',
-    doc: 'Address, or addresses, of the master above.',
+    doc: 'Address, or addresses, of the higher-level master (the master of the syndic).',
   },
-  { name: 'syndic_master_port', type: 'int', doc: 'Request port of the master above.' },
+  { name: 'syndic_master_port', type: 'int', doc: 'Request port of the higher-level master.' },
   { name: 'syndic_log_file', type: 'path', default: '/var/log/salt/syndic', doc: 'Log file of the syndic.' },
   { name: 'syndic_pidfile', type: 'path', default: '/var/run/salt-syndic.pid', doc: 'Process id file of the syndic.' },
   { name: 'syndic_wait', type: 'duration', default: 5, doc: 'Seconds to wait for syndics to pass on results.' },

@@ -8,7 +8,7 @@ export const minionIdentity = [
     type: 'bool',
     default: true,
     since: '0.17.2',
-    doc: 'Keep the detected id in the file `minion_id`.',
+    doc: 'Store the detected id in the file `minion_id`.',
   },
   { name: 'minion_id_lowercase', type: 'bool', default: false, doc: 'Make the detected id lower case.' },
   {
@@ -16,7 +16,7 @@ export const minionIdentity = [
     type: ['str', 'bool'],
     default: false,
     since: '3000',
-    doc: 'Cut the domain off the detected id: true for any domain, or one domain.',
+    doc: 'Remove the domain from the detected id: true for any domain, or one domain.',
   },
   {
     name: 'append_minionid_config_dirs',

@@ -45,7 +45,7 @@ export const minionJobs = [
     name: 'state_queue',
     type: ['bool', 'int'],
     default: false,
-    doc: 'Queue a state run while another one works: true, or the most that may wait.',
+    doc: 'Queue a state run while another one works: true, or the maximum number that may wait.',
   },
   { name: 'sudo_user', type: 'str', default: '', doc: 'User to become with sudo for each job.' },
   { name: 'autoload_dynamic_modules', type: 'bool', default: true, doc: 'Fetch extension modules before state runs.' },
@@ -61,7 +61,7 @@ export const minionJobs = [
   { name: 'returner_dirs', type: 'strs', default: [], doc: 'Extra folders to load returners from.' },
   { name: 'states_dirs', type: 'strs', default: [], doc: 'Extra folders to load states from.' },
   { name: 'render_dirs', type: 'strs', default: [], doc: 'Extra folders to load renderers from.' },
-  { name: 'providers', type: 'dict', default: {}, doc: 'Which module stands behind a virtual one such as `pkg`.' },
+  { name: 'providers', type: 'dict', default: {}, doc: 'Which module implements a virtual one such as `pkg`.' },
   { name: 'enable_zip_modules', type: 'bool', default: false, since: '2015.8.0', doc: 'Load modules from zip files.' },
   {
     name: 'lazy_loader_strict_matching',
@@ -83,12 +83,17 @@ export const minionJobs = [
   },
   { name: 'snapper_states', type: 'bool', default: false, doc: 'Take a snapper snapshot before and after state runs.' },
   { name: 'snapper_states_config', type: 'str', default: 'root', doc: 'Snapper configuration used for that.' },
-  { name: 'beacons_before_connect', type: 'bool', default: false, doc: 'Start beacons before the master is reached.' },
+  {
+    name: 'beacons_before_connect',
+    type: 'bool',
+    default: false,
+    doc: 'Start beacons before the minion is connected to the master.',
+  },
   {
     name: 'scheduler_before_connect',
     type: 'bool',
     default: false,
-    doc: 'Start the scheduler before the master is reached.',
+    doc: 'Start the scheduler before the minion is connected to the master.',
   },
   { name: 'return', type: ['str', 'list'], doc: 'Returner, or several, used for every job.' },
   {

@@ -1,4 +1,4 @@
-// Option table of the minion: which master, and how.
+// Option table of the minion: connection to the master.
 import type { OptionRow } from '../row.ts';
 
 export const minionMaster = [
@@ -24,35 +24,40 @@ export const minionMaster = [
     doc: 'Whether the address may carry a port (default) or is an address only (ip_only).',
   },
   { name: 'master_finger', type: 'str', default: '', doc: "Expected fingerprint of the master's key." },
-  { name: 'syndic_finger', type: 'str', default: '', doc: 'Expected fingerprint of the master above, for a syndic.' },
+  {
+    name: 'syndic_finger',
+    type: 'str',
+    default: '',
+    doc: 'Expected fingerprint of the higher-level master, for a syndic.',
+  },
   { name: 'master_shuffle', type: 'bool', default: false, since: '2014.7.0', doc: 'Old name of `random_master`.' },
   { name: 'random_master', type: 'bool', default: false, since: '2014.7.0', doc: 'Try masters in random order.' },
   {
     name: 'master_alive_interval',
     type: 'duration',
     default: 0,
-    doc: 'Seconds between checks that the master is there; 0 turns them off.',
+    doc: 'Seconds between checks that the master is reachable; 0 turns them off.',
   },
   {
     name: 'master_failback',
     type: 'bool',
     default: false,
     since: '2016.3.0',
-    doc: 'Return to the first master once it is back.',
+    doc: 'Return to the first master once it is reachable again.',
   },
   {
     name: 'master_failback_interval',
     type: 'duration',
     default: 0,
     since: '2016.3.0',
-    doc: 'Seconds between looks at the first master.',
+    doc: 'Seconds between checks of the first master.',
   },
   {
     name: 'master_tries',
     type: 'int',
     default: 1,
     since: '2016.3.0',
-    doc: 'Rounds through the list of masters before giving up; -1 means for ever.',
+    doc: 'Rounds through the list of masters before giving up; -1 means without limit.',
   },
   {
     name: 'source_interface_name',
@@ -82,7 +87,7 @@ export const minionMaster = [
     type: ['null', 'int'],
     default: null,
     since: '2018.3.4',
-    doc: "Attempts to resolve the master's name; unset means for ever.",
+    doc: "Attempts to resolve the master's name; unset means without limit.",
   },
   {
     name: 'resolve_dns_fallback',
@@ -114,7 +119,7 @@ export const minionMaster = [
     default: 'OAEP-SHA1',
     doc: 'RSA padding used to encrypt towards the master.',
   },
-  { name: 'signing_algorithm', type: 'str', default: 'PKCS1v15-SHA1', doc: 'Algorithm this minion signs with.' },
+  { name: 'signing_algorithm', type: 'str', default: 'PKCS1v15-SHA1', doc: 'Algorithm with which this minion signs.' },
   { name: 'minion_sign_messages', type: 'bool', default: false, doc: 'Sign returns and events.' },
   {
     name: 'auth_tries',
@@ -123,7 +128,7 @@ export const minionMaster = [
     since: '2014.7.0',
     doc: 'Attempts per authentication before it counts as failed.',
   },
-  { name: 'auth_retries', type: 'int', default: 0, doc: 'Authentications before giving up; 0 means for ever.' },
+  { name: 'auth_retries', type: 'int', default: 0, doc: 'Authentications before giving up; 0 means without limit.' },
   {
     name: 'auth_timeout',
     type: 'duration',
@@ -142,7 +147,7 @@ export const minionMaster = [
     name: 'acceptance_wait_time',
     type: 'duration',
     default: 10,
-    doc: 'Seconds between looks whether the key was accepted.',
+    doc: 'Seconds between checks whether the key is accepted.',
   },
   {
     name: 'acceptance_wait_time_max',
@@ -175,7 +180,7 @@ export const minionMaster = [
     name: 'tcp_authentication_retries',
     type: 'int',
     default: 5,
-    doc: 'Authentication attempts after a lost tcp connection; -1 means for ever.',
+    doc: 'Authentication attempts after a lost tcp connection; -1 means without limit.',
   },
   { name: 'tcp_reconnect_backoff', type: 'duration', default: 1, doc: 'Seconds between tcp reconnect attempts.' },
   { name: 'ping_interval', type: 'int', default: 0, doc: 'Minutes between pings to the master; 0 turns them off.' },
@@ -205,7 +210,7 @@ export const minionMaster = [
     type: 'int',
     default: 3,
     since: '3006.16',
-    doc: 'Attempts of a syndic to reach a master above.',
+    doc: 'Attempts of a syndic to connect to the higher-level master.',
   },
   { name: 'pub_ret', type: 'bool', default: true, doc: 'Send results to the master.' },
   {

@@ -13,7 +13,7 @@ export const minionOwnDaemon = [
     name: 'pki_dir',
     type: 'path',
     default: '/etc/salt/pki/minion',
-    doc: "Folder of this daemon's key pair and of the keys it knows.",
+    doc: "Folder of this daemon's key pair and of the keys it has stored.",
   },
   {
     name: 'cachedir',
@@ -79,7 +79,7 @@ export const minionOwnFiles = [
     default: 'remote',
     doc: "Where files come from: remote (the master) or local (this node's own roots).",
   },
-  { name: 'file_buffer_size', type: 'int', default: 262144, doc: 'Bytes per piece when a file is sent.' },
+  { name: 'file_buffer_size', type: 'int', default: 262144, doc: 'Bytes per chunk when a file is sent.' },
 ] as const satisfies readonly OptionRow[];
 
 export const minionOwnPillar = [

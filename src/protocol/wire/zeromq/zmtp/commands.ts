@@ -1,4 +1,4 @@
-// The commands of ZMTP 3: read from hostile bytes, and those that a server sends.
+// The commands of ZMTP 3: parsed from untrusted bytes, and those that a server sends.
 import { HaliteError } from '../../../../base/errors/index.ts';
 import { flags } from './frames.ts';
 import type { SocketType } from './greeting.ts';
@@ -8,7 +8,7 @@ export interface Command {
   readonly body: Buffer;
 }
 
-/** Longest context that a PING may carry, which its PONG repeats. */
+/** Longest context of a PING, which its PONG repeats. */
 const maxContext = 16;
 
 export function readCommand(frame: Buffer): Command {
@@ -42,24 +42,24 @@ export function errorCommand(reason: string): Buffer {
 
 export const pingCommand: Buffer = commandFrame('PING', Buffer.alloc(2));
 
-/** How long the peer wants to be heard from at least (0: it does not say), and the answer to its PING. */
+/** The time within which the peer expects a message (0: none), and the answer to its PING. */
 export function readPing(body: Buffer): { ttlMs: number; pong: Buffer } {
   if (body.length < 2) throw malformed('a PING has no time to live');
   if (body.length > 2 + maxContext) throw malformed('a PING has too long a context');
   return { ttlMs: body.readUInt16BE(0) * 100, pong: commandFrame('PONG', body.subarray(2)) };
 }
 
-/** What a READY says about the peer; names of properties are compared without case. */
+/** What a READY says about the peer; property names are compared without case. */
 export function readReady(body: Buffer): { socketType: string; identity: Buffer } {
   let socketType = '';
   let identity: Buffer = Buffer.alloc(0);
   let at = 0;
   while (at < body.length) {
     const nameEnd = at + 1 + (body[at] as number);
-    if (nameEnd === at + 1 || nameEnd + 4 > body.length) throw malformed('a property of READY is cut');
+    if (nameEnd === at + 1 || nameEnd + 4 > body.length) throw malformed('a property of READY is truncated');
     const name = body.toString('latin1', at + 1, nameEnd).toLowerCase();
     const end = nameEnd + 4 + body.readUInt32BE(nameEnd);
-    if (end > body.length) throw malformed('a property of READY is cut');
+    if (end > body.length) throw malformed('a property of READY is truncated');
     const value = body.subarray(nameEnd + 4, end);
     if (name === 'socket-type') socketType = value.toString('latin1');
     else if (name === 'identity') identity = value;

@@ -1,4 +1,4 @@
-// Cuts a byte stream into frames of ZMTP. The head of a frame can be seen, and judged, before its content is taken.
+// Splits a byte stream into frames of ZMTP. The head of a frame can be checked before its content is read.
 import { Gather } from '../../link/gather.ts';
 import { malformed } from './commands.ts';
 import { flags } from './frames.ts';
@@ -14,7 +14,7 @@ const empty = Buffer.alloc(0);
 
 export class FrameReader {
   readonly #generation: Generation;
-  /** Bytes that were pushed, and how many of them have been taken. */
+  /** Bytes that were pushed, and how many of them were taken. */
   #chunk: Buffer = empty;
   #at = 0;
   #head: FrameHead | undefined;
@@ -34,18 +34,18 @@ export class FrameReader {
     return this.#chunk.length - this.#at;
   }
 
-  /** Bytes of a frame that is not complete, or that nobody has asked for. */
+  /** Bytes of an incomplete frame, or that were not taken yet. */
   get pending(): number {
     return this.#left + this.#gather.length + this.#skipped + (this.#head ? 1 : 0);
   }
 
-  /** The head of the frame that comes next; undefined when it is not there. */
+  /** The head of the next frame; undefined when it is incomplete. */
   head(): FrameHead | undefined {
     this.#head ??= this.#generation === 1 ? this.#readHead1() : this.#readHead2();
     return this.#head;
   }
 
-  /** The content of the frame whose head was seen, when all of it is there. What comes in pieces is put together. */
+  /** The content of the frame whose head was read, when it is complete. Chunks are joined. */
   body(): Buffer | undefined {
     const { length } = this.#head as FrameHead;
     const held = this.#gather.length;
@@ -59,7 +59,7 @@ export class FrameReader {
     return this.#gather.take();
   }
 
-  /** Passes over the content of the frame whose head was seen, keeping nothing; false when more has to come. */
+  /** Skips the content of the frame whose head was read, without storing it; false when more bytes are needed. */
   skip(): boolean {
     const { length } = this.#head as FrameHead;
     const step = Math.min(length - this.#skipped, this.#left);
@@ -75,7 +75,7 @@ export class FrameReader {
     const start = this.#at;
     const chunk = this.#chunk;
     this.#at += count;
-    // A chunk that is used up is not kept alive.
+    // Releases a chunk that is used up.
     if (this.#at === chunk.length) {
       this.#chunk = empty;
       this.#at = 0;

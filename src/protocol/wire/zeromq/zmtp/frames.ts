@@ -1,4 +1,4 @@
-// Frames of ZMTP as bytes. Generation 1 puts the length before the flags, the later ones behind them.
+// Encodes frames of ZMTP. Generation 1 has the length before the flags, the later ones after them.
 import type { Generation } from './greeting.ts';
 
 export const flags = { more: 1, long: 2, command: 4 } as const;
@@ -23,7 +23,7 @@ function frameHead(generation: Generation, length: number, more: boolean): Buffe
   return head;
 }
 
-/** A message of several frames, in one piece, or in two when it is large. */
+/** A message of several frames, as one buffer, or as two when it is large. */
 export function encodeMessage(generation: Generation, frames: readonly Uint8Array[]): Uint8Array[] {
   const parts: Uint8Array[] = [];
   const last = frames.length - 1;

@@ -1,4 +1,4 @@
-// How two ZeroMQ peers find out which version of ZMTP both speak (RFC 13, 15, 23, 37): seen from the listening side.
+// How two ZeroMQ peers negotiate the version of ZMTP (RFC 13, 15, 23, 37), on the listening side.
 import { HaliteError } from '../../../../base/errors/index.ts';
 
 /** Generations of framing: 1 of libzmq 2.x, 2 of libzmq 3.x, 3 of libzmq 4.x. */
@@ -6,11 +6,11 @@ export type Generation = 1 | 2 | 3;
 
 export interface Greeting {
   readonly generation: Generation;
-  /** Of generation 3: 1 knows heartbeats and subscription commands. */
+  /** Of generation 3: version 1 has heartbeats and subscription commands. */
   readonly minor: number;
-  /** Generation 1 without a signature: its first bytes are a frame already, and it forwards no subscriptions. */
+  /** Generation 1 without a signature: its first bytes are already a frame, and it forwards no subscriptions. */
   readonly unversioned: boolean;
-  /** Bytes of the greeting; what follows are frames. */
+  /** Number of bytes of the greeting; frames follow. */
   readonly length: number;
 }
 
@@ -29,13 +29,13 @@ const signatureBytes = 10;
 const fullBytes = 64;
 const version2Bytes = 12;
 
-/** Sent first, whoever the peer is; to the oldest it is an empty identity. */
+/** Sent first to every peer; the oldest ones read it as an empty identity. */
 export const signature = Buffer.from([0xff, 0, 0, 0, 0, 0, 0, 0, 1, 0x7f]);
 /** The rest of a greeting of ZMTP 3.1 with the mechanism NULL. */
 const rest3 = Buffer.alloc(fullBytes - signatureBytes);
 rest3.set([3, 1, ...Buffer.from('NULL')]);
 
-/** What the bytes received so far say; undefined: more of them are needed. */
+/** Parses the bytes received so far; undefined when more are needed. */
 export function readGreeting(bytes: Buffer): Greeting | undefined {
   if (bytes.length === 0) return undefined;
   if (bytes[0] !== 0xff) return { generation: 1, minor: 0, unversioned: true, length: 0 };
@@ -52,7 +52,7 @@ export function readGreeting(bytes: Buffer): Greeting | undefined {
   return { generation: 3, minor: bytes[11] as number, unversioned: false, length: fullBytes };
 }
 
-/** What we send next. A peer tells its version when it has our signature, and the rest when it has our version. */
+/** What we send next. A peer sends its version after our signature, and the rest after our version. */
 export class GreetingAnswer {
   readonly #own: SocketType;
   #sent: 'signature' | 'version' | 'all' = 'signature';
@@ -61,7 +61,7 @@ export class GreetingAnswer {
     this.#own = own;
   }
 
-  /** The bytes that may be sent after what has come so far; empty when there are none. */
+  /** The bytes that may be sent after the input so far; empty when there are none. */
   next(bytes: Buffer): Buffer {
     const parts: Buffer[] = [];
     const versioned = bytes.length >= signatureBytes && bytes[0] === 0xff && ((bytes[9] as number) & 1) === 1;

@@ -1,4 +1,4 @@
-// One connection that speaks ZMTP, seen from the listening side: greeting, handshake, then messages and heartbeats.
+// One ZMTP connection on the listening side: greeting, handshake, then messages and heartbeats.
 import { HaliteError } from '../../../../base/errors/index.ts';
 import type { Protocol, ServerConnection } from '../../link/server-connection.ts';
 import { errorCommand, malformed, pingCommand, readCommand, readPing, readReady, readyCommand } from './commands.ts';
@@ -19,28 +19,28 @@ const heartbeatMs = 10_000;
 const heartbeatTimeoutMs = 30_000;
 const none = Buffer.alloc(0);
 
-/** What kind of socket listens, and what it does with what peers say. */
+/** The kind of the listening socket, and its handlers. */
 export interface Role {
   readonly type: SocketType;
   readonly maxFrames: number;
-  /** Larger messages are passed over and told as too large; beyond `hardBytes` the connection ends. */
+  /** Larger messages are skipped and reported as too large; above `hardBytes` the connection is closed. */
   readonly maxBytes: number;
   readonly hardBytes: number;
-  /** PINGs to peers that can answer them. */
+  /** Whether to send PINGs to peers that can answer them. */
   readonly heartbeat: boolean;
   ready(peer: ZmtpPeer): void;
-  /** `tooLarge` is the size of a message that was passed over; `frames` are then those before it grew too large. */
+  /** `tooLarge` is the size of a skipped message; `frames` are then those before the limit was exceeded. */
   message(peer: ZmtpPeer, frames: Buffer[], tooLarge: number): void;
   /** A command other than those of handshake and heartbeat. */
   command(peer: ZmtpPeer, name: string, body: Buffer): void;
-  /** The peer took what waited for it. */
+  /** The peer read queued data. */
   drained?(peer: ZmtpPeer): void;
   closed(peer: ZmtpPeer): void;
 }
 
 export class ZmtpPeer implements Protocol {
   readonly connection: ServerConnection;
-  /** Of ZMTP 1.0 without a signature: such peers (libzmq 2.x) filter what is published to them themselves. */
+  /** ZMTP 1.0 without a signature: such peers (libzmq 2.x) filter publishes themselves. */
   unversioned = false;
   readonly #role: Role;
   readonly #answer: GreetingAnswer;
@@ -50,7 +50,7 @@ export class ZmtpPeer implements Protocol {
   #frames: Buffer[] = [];
   #total = 0;
   #tooLarge = false;
-  /** The frame whose head has been judged. */
+  /** The frame whose head was checked. */
   #judged: FrameHead | undefined;
   #ttlMs = 0;
   #pings = false;
@@ -103,7 +103,7 @@ export class ZmtpPeer implements Protocol {
     }
   }
 
-  /** The greeting, in any pieces; gives the reader of what follows when it is complete. */
+  /** The greeting, in arbitrary chunks; returns the reader for the following frames when it is complete. */
   #greet(): FrameReader | undefined {
     const next = this.#answer.next(this.#greetingBytes);
     if (next.length > 0) this.connection.write(next);
@@ -111,7 +111,7 @@ export class ZmtpPeer implements Protocol {
     if (!greeting) return undefined;
     this.#greeting = greeting;
     this.unversioned = greeting.unversioned;
-    // The oldest took our signature for an empty identity; the others get one as a frame, or in READY.
+    // The oldest peers read our signature as an empty identity; the others get one as a frame, or in READY.
     if (greeting.generation === 3) this.connection.write(readyCommand(this.#role.type));
     else if (!greeting.unversioned) this.send([none]);
     this.#reader = new FrameReader(greeting.generation);
@@ -120,7 +120,7 @@ export class ZmtpPeer implements Protocol {
     return this.#reader;
   }
 
-  /** Decides by its head what becomes of a frame. */
+  /** Decides from its head how a frame is handled. */
   #judge(head: FrameHead): void {
     if (head.command) {
       if (head.length > maxCommandBytes) throw malformed('a command is too long');
@@ -188,7 +188,7 @@ export class ZmtpPeer implements Protocol {
     const { heardAt, out } = this.connection;
     const silent = now - heardAt;
     const unanswered = this.#pingedAt > heardAt;
-    if (this.#ttlMs > 0 && silent > this.#ttlMs) this.connection.cut('idle', 'is not heard of any more');
+    if (this.#ttlMs > 0 && silent > this.#ttlMs) this.connection.cut('idle', 'is no longer heard from');
     else if (!this.#canAnswer) return;
     else if (unanswered && now - this.#pingedAt > heartbeatTimeoutMs - heartbeatMs) {
       this.connection.cut('idle', 'answers no heartbeat');
@@ -198,7 +198,7 @@ export class ZmtpPeer implements Protocol {
     }
   }
 
-  /** Peers before ZMTP 3.1 may take a PING for a message: they get one only when they sent one. */
+  /** Peers before ZMTP 3.1 may read a PING as a message: they get one only when they sent one. */
   get #canAnswer(): boolean {
     const greeting = this.#greeting;
     if (!this.#role.heartbeat || !this.connection.ready || greeting?.generation !== 3) return false;

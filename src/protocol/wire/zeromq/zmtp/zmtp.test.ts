@@ -1,4 +1,5 @@
-// The pieces of ZMTP: any cut of the stream gives the same frames, and nothing a peer sends does more than end its connection.
+// The parts of ZMTP: any split of the stream gives the same frames, and no input of a peer does more than close its
+// connection.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readCommand, readPing, readReady, readyCommand } from './commands.ts';
@@ -35,7 +36,7 @@ const expected = (all: readonly (readonly Uint8Array[])[]): Seen[] =>
   );
 
 describe.each(generations)('frames of generation %i', (generation) => {
-  it('are read as they were written, however the stream is cut', () => {
+  it('are read as they were written, however the stream is split', () => {
     fc.assert(
       fc.property(messages, fc.array(fc.integer({ min: 1, max: 90 }), { minLength: 1 }), (all, cuts) => {
         const stream = Buffer.concat(all.flatMap((frames) => encodeMessage(generation, frames)));
@@ -65,7 +66,7 @@ describe.each(generations)('frames of generation %i', (generation) => {
     expect(seen).toEqual(expected(all));
   });
 
-  it('can be passed over', () => {
+  it('can be skipped', () => {
     const [bytes] = encodeMessage(generation, [Buffer.alloc(1000, 1)]);
     const [next] = encodeMessage(generation, [Buffer.from('next')]);
     const reader = new FrameReader(generation);
@@ -78,7 +79,7 @@ describe.each(generations)('frames of generation %i', (generation) => {
     expect(readAll(reader)).toEqual([{ more: false, body: Buffer.from('next').toString('hex') }]);
   });
 
-  it('never hang or break on random bytes: the reader waits or throws', () => {
+  it('never hang or fail otherwise on random bytes: the reader waits or throws', () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 100 }), { maxLength: 10 }), (chunks) => {
         const reader = new FrameReader(generation);
@@ -97,7 +98,7 @@ describe.each(generations)('frames of generation %i', (generation) => {
 });
 
 describe('memory of a frame', () => {
-  it('follows what has come, not what was announced', () => {
+  it('follows the received size, not the announced one', () => {
     const reader = new FrameReader(3);
     const before = process.memoryUsage().arrayBuffers;
     reader.push(Buffer.concat([hex('02'), hex('0000000010000000'), Buffer.alloc(1000)]));
@@ -106,7 +107,7 @@ describe('memory of a frame', () => {
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(1_000_000);
   });
 
-  it('grows past sizes that are no safe integers without harm', () => {
+  it('handles sizes above the safe integers', () => {
     const reader = new FrameReader(3);
     reader.push(hex('02ffffffffffffffff'));
     expect(reader.head()?.length).toBeGreaterThan(Number.MAX_SAFE_INTEGER);
@@ -127,7 +128,7 @@ describe('greeting', () => {
       hex('ff000000000000000600'),
       { generation: 1, minor: 0, unversioned: true, length: 0 },
     ],
-  ])('knows %s, and decides nothing before it can', (_name, bytes, greeting) => {
+  ])('recognizes %s, and decides nothing before it can', (_name, bytes, greeting) => {
     expect(readGreeting(bytes)).toEqual(greeting);
     const needed = greeting.unversioned ? (bytes[0] === 0xff ? 10 : 1) : bytes.length;
     for (let size = 0; size < needed; size++) expect(readGreeting(bytes.subarray(0, size))).toBeUndefined();
@@ -139,7 +140,7 @@ describe('greeting', () => {
     expect(() => readGreeting(curve)).toThrow(/mechanism/);
   });
 
-  it('answers in steps: nothing to the oldest, the type to ZMTP 2.0, the rest to ZMTP 3', () => {
+  it('answers in steps: nothing for the oldest, the type to ZMTP 2.0, the rest to ZMTP 3', () => {
     expect(new GreetingAnswer(routerType).next(hex('0100'))).toHaveLength(0);
     const two = new GreetingAnswer(xpubType);
     expect(two.next(hex(signature)).toString('hex')).toBe('03');
@@ -169,7 +170,7 @@ describe('commands', () => {
     expect(() => readPing(Buffer.alloc(19))).toThrow(/context/);
   });
 
-  it('never breaks on random bytes: it reads or throws', () => {
+  it('never fails otherwise on random bytes: it reads or throws', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
         for (const read of [readCommand, readPing, readReady]) {
