@@ -12,7 +12,17 @@ const alias = [
 ];
 /** Skips everything where real Salt could not be prepared. */
 const withSalt = { runner: './test/support/needs-salt.ts' };
-const tier = (name: string, include: string[], testTimeout: number, more: { runner?: string } = {}) => ({
+/**
+ * Hundreds of short files: a process of its own for each would load the same modules again and again, which takes longer than
+ * the tests. They run after each other in the same processes, so what a test changes it must put back.
+ */
+const together = { isolate: false };
+const tier = (
+  name: string,
+  include: string[],
+  testTimeout: number,
+  more: { runner?: string; isolate?: boolean } = {},
+) => ({
   resolve: { alias },
   test: {
     name,
@@ -29,7 +39,7 @@ export default defineConfig({
     maxWorkers: 2,
     sequence: { sequencer: LongestFirst },
     projects: [
-      tier('unit', ['src/**/*.test.ts', 'scripts/**/*.test.ts', 'test/fuzz/**/*.test.ts'], 60_000),
+      tier('unit', ['src/**/*.test.ts', 'scripts/**/*.test.ts', 'test/fuzz/**/*.test.ts'], 60_000, together),
       tier('integration', ['test/integration/**/*.test.ts'], 120_000),
       tier('stories', ['test/stories/**/*.test.ts'], 180_000, withSalt),
       tier('backends', ['test/backends/**/*.test.ts'], 120_000),

@@ -1,6 +1,6 @@
 // A master and minions as real processes in a private folder, of any implementation: Halite or a Salt release.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -73,15 +73,21 @@ export function startProgram(
   return { pid: child.pid ?? 0, done };
 }
 
+/** What a minion logs when it can take jobs: Halite, and every Salt release. */
+const readiness = ['connected to the master, waiting for jobs', 'Minion is ready to receive requests!'];
+
 class Daemon {
   readonly log: string;
   readonly #child: ChildProcess;
+  /** How long the log of its predecessors is, in bytes. */
+  readonly #logStart: number;
   readonly #foreign: boolean;
 
   constructor(implementation: Implementation, command: string, configDir: string, log: string) {
     this.log = log;
     this.#foreign = implementation.bin !== halite.bin;
     writeFileSync(log, '', { flag: 'a' });
+    this.#logStart = statSync(log).size;
     const script = `exec "$0" "$@" >>"${log}" 2>&1`;
     const args = ['-c', script, join(implementation.bin, command), '-c', configDir, '-l', 'info'];
     // A process group of its own: Salt's daemons fork, and all of it must end with the test.
@@ -98,6 +104,12 @@ class Daemon {
     return readFileSync(this.log, 'utf8');
   }
 
+  /** Whether a minion has said since it was started that it can take jobs. */
+  get saidReady(): boolean {
+    const said = readFileSync(this.log).subarray(this.#logStart).toString('utf8');
+    return readiness.some((line) => said.includes(line));
+  }
+
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
     if (!this.running) return;
     const ended = new Promise<void>((done) => this.#child.once('exit', () => done()));
@@ -108,7 +120,7 @@ class Daemon {
     signalGroup(this.pid, 'SIGKILL');
   }
 
-  /** At the end of a test: a real Salt minion takes seven seconds to end politely, which proves nothing of ours. */
+  /** Where it matters only that it ends: a real Salt minion takes seven seconds to end politely, which proves nothing of ours. */
   async dispose(): Promise<void> {
     await this.stop(this.#foreign ? 'SIGKILL' : 'SIGTERM');
   }
@@ -272,8 +284,16 @@ export class Deployment {
     }
   }
 
-  /** Waits until each of these minions answers a ping. */
+  /**
+   * Waits until each of these minions answers a ping. None is sent before they have said that they can take jobs: a
+   * command of Salt's costs a second of a processor, and so does a job on minions that are still starting.
+   */
   async answering(...ids: string[]): Promise<void> {
+    const started = ids.map((id) => this.#minions.get(id)).filter((daemon) => daemon !== undefined);
+    await eventually('minions to be ready', () => started.every((daemon) => daemon.saidReady || !daemon.running), {
+      timeoutMs: 60_000,
+      // Whoever says nothing is asked.
+    }).catch(() => undefined);
     const missing = async (): Promise<string[]> => {
       const answers = await this.json('-L', ids.join(','), 'test.ping', '-t', '1').catch(
         () => ({}) as Record<string, unknown>,

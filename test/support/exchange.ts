@@ -106,7 +106,7 @@ function exchange({ master, minion, transport }: Pairing): void {
     const { code } = await fleet.run('salt-key', ['-y', '-d', 'm1']);
     expect(code).toBe(0);
     // auto_accept takes it again as soon as it signs in; a Salt minion does so when its next message is refused.
-    await fleet.minion('m1').stop();
+    await fleet.minion('m1').dispose();
     fleet.startMinion('m1', minion(), largeResults);
     await fleet.answering('m1');
     const list = await fleet.run('salt-key', ['-l', 'acc', '--out=json']);
