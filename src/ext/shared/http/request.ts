@@ -72,7 +72,7 @@ function redirectOf(call: HttpCall, url: URL, { status, headers }: HttpAnswer): 
   const { location } = headers;
   const left = call.redirects ?? 0;
   if (left === 0 || !redirectStatuses.includes(status) || typeof location !== 'string') return undefined;
-  if (bodyOf(call) !== undefined || !URL.canParse(location, url)) return undefined;
+  if (bodyOf(call) !== undefined || !URL.canParse(location, url.href)) return undefined;
   const target = new URL(location, url);
   const isSameServer = target.origin === url.origin;
   if (isSameServer && target.username === '') [target.username, target.password] = [url.username, url.password];
