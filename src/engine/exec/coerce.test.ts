@@ -104,6 +104,17 @@ describe('strings', () => {
   });
 });
 
+describe('int', () => {
+  it('refuses a fraction, or cuts it off as int() does where told', () => {
+    expect(refused(p.int(), 5.7)).toBe("f() argument 'x' must be an integer, not 5.7");
+    const cut = p.int({ fractions: 'cut' });
+    expect([5.7, -5.7, new PyFloat(5), true, '5'].map((value) => received(cut, value))).toEqual([5, -5, 5, 1, 5]);
+    for (const value of ['5.7', 'x', Number.POSITIVE_INFINITY, 1e300])
+      expect(refused(cut, value)).toContain("argument 'x' must be an integer");
+    expect(received(p.int({ default: null, fractions: 'cut' }), null)).toBeNull();
+  });
+});
+
 describe('oneOf', () => {
   it('keeps a value in the form it has', () => {
     const param = p.oneOf(['bool', 'int', 'string', 'list']);

@@ -93,7 +93,7 @@ function convert(param: Param, value: Value): Value | undefined {
     case 'strings':
       return toTexts(value, param.split);
     case 'int':
-      return toInt(value);
+      return toInt(value, param.fractions === 'cut');
     case 'float':
       return toFloat(value);
     case 'bool':
@@ -167,8 +167,10 @@ function toFloat(value: Value): number | undefined {
   return asNumber(value);
 }
 
-function toInt(value: Value): number | undefined {
-  return safeInteger(toFloat(value));
+/** A text with a fraction is no integer for Python's int() either. */
+function toInt(value: Value, cut: boolean): number | undefined {
+  const number = toFloat(value);
+  return safeInteger(cut && number !== undefined && typeof value !== 'string' ? Math.trunc(number) : number);
 }
 
 const words: Readonly<Record<string, boolean>> = {

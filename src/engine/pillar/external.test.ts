@@ -119,6 +119,7 @@ describe('http', () => {
       asked.push(`${request.url} ${request.headers.authorization ?? ''} ${request.headers['x-a'] ?? ''}`.trim());
       if (request.url === '/broken') reply.end('{');
       else if (request.url === '/gone') reply.writeHead(404).end('no');
+      else if (request.url === '/moved') reply.writeHead(302, { location: '/json' }).end();
       else reply.end(request.url?.startsWith('/json') ? '{"j": 1.0}' : 'y: 2\n');
     });
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
@@ -143,6 +144,18 @@ describe('http', () => {
   it('puts JSON under a key', async () => {
     external('http_json', options({ url: url('/json'), namespace: 'under' }));
     expect(pyRepr(await tree.compile())).toBe("{'own': 1, 'under': {'j': 1.0}}");
+  });
+  it('goes where the server sends it', async () => {
+    external('http_json', options({ url: url('/moved'), username: 'u', password: 'p' }));
+    expect(pyRepr(await tree.compile())).toBe("{'own': 1, 'j': 1.0}");
+    expect(asked).toEqual(['/moved Basic dTpw', '/json Basic dTpw']);
+  });
+  it('keeps a password of the address out of the log', async () => {
+    external('http_json', url('/gone').replace('//', '//ann:hidden@'));
+    expect(pyRepr(await tree.compile())).toBe("{'own': 1}");
+    expect(asked).toEqual(['/gone Basic YW5uOmhpZGRlbg==']);
+    expect(JSON.stringify(tree.logged)).toContain('answered 404');
+    expect(JSON.stringify(tree.logged)).not.toContain('hidden');
   });
   it.each(['/broken', '/gone'])('adds nothing when %s is the answer', async (path) => {
     external('http_json', url(path));

@@ -1,7 +1,8 @@
 // Execution module `nginx`: version, configuration test, signals and figures of a web server.
-import { commandError, defineModule, fn, newDict, p, type Value } from 'halite/sdk';
+import { defineModule, fn, newDict, p, type Value } from 'halite/sdk';
 import { which } from 'halite/sdk/system';
 import { lines, words } from 'halite/sdk/text';
+import { httpCall } from '../shared/http/request.ts';
 import { command } from './shared/command.ts';
 
 const program = (): string => which('nginx') ?? 'nginx';
@@ -76,9 +77,8 @@ export default defineModule({
       examples: ["salt '*' nginx.status"],
       params: { url: p.string({ default: 'http://127.0.0.1/status', doc: 'the page' }) },
       async run({ url }, ctx) {
-        const answer = await fetch(url, { signal: ctx.signal });
-        if (!answer.ok) throw commandError(`HTTP Error ${answer.status}: ${answer.statusText}`);
-        return parseStatus(await answer.text());
+        const call = { service: 'nginx', url, redirects: 5, signal: ctx.signal };
+        return parseStatus((await httpCall(call)).text);
       },
     }),
   },

@@ -5,7 +5,7 @@ import { readFileSync } from 'halite/sdk/fs';
 
 const target = {
   bcast: p.string({ default: '255.255.255.255', doc: 'where to send it' }),
-  destport: p.int({ default: 9, doc: 'the port' }),
+  destport: p.int({ default: 9, fractions: 'cut', doc: 'the port' }),
 };
 
 /** Six times FF, then the address sixteen times. */

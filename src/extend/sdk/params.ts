@@ -51,6 +51,8 @@ export interface Param<T = unknown> {
   readonly falsy?: null;
   /** The separator at which a text given for a list is split. */
   readonly split?: string;
+  /** With 'cut', `p.int` makes 5 of 5.7, as Python's int() does; a fraction is refused otherwise. */
+  readonly fractions?: 'cut';
   /** The accepted forms of `p.oneOf`. */
   readonly forms?: readonly Form[];
   /** Phantom: exists only for the type. */
@@ -73,10 +75,10 @@ const keys: KnownKeys<Pick<Param, 'doc' | 'default' | 'aliases' | 'nullable' | '
   ...{ doc: true, default: true, aliases: true },
   ...{ nullable: true, falsy: true },
 };
-const stringsKeys = { ...keys, split: true };
+const ownKeys: Partial<Record<ParamKind, object>> = { strings: { split: true }, int: { fractions: true } };
 
 function make<T>(kind: ParamKind, spec: Spec): Param<T> {
-  withKnownKeys<object>(`p.${kind}()`, spec, kind === 'strings' ? stringsKeys : keys);
+  withKnownKeys<object>(`p.${kind}()`, spec, { ...keys, ...ownKeys[kind] });
   return {
     ...spec,
     kind,
@@ -125,7 +127,7 @@ export const p = {
   string: maker<string, boolean | number>('string'),
   strings: maker<string[], string, { readonly split?: string }>('strings'),
   path: maker<string>('path'),
-  int: maker<number>('int'),
+  int: maker<number, never, { readonly fractions?: 'cut' }>('int'),
   float: maker<number>('float'),
   bool: maker<boolean>('bool'),
   truthy: truthMaker('truthy'),

@@ -126,7 +126,7 @@ export const contentFunctions = {
   truncate: fn({
     doc: 'Cuts (or stretches) a file to a number of bytes.',
     examples: ["salt '*' file.truncate /path/to/file 512"],
-    params: { path, length: p.int() },
+    params: { path, length: p.int({ fractions: 'cut' }) },
     async run(args) {
       const target = expandUser(args.path);
       await withOsErrors(target, async () => {
@@ -139,7 +139,7 @@ export const contentFunctions = {
   seek_read: fn({
     doc: 'Some bytes of a file from an offset on.',
     examples: ["salt '*' file.seek_read /path/to/file 4096 0"],
-    params: { path, size: p.int(), offset: p.int() },
+    params: { path, size: p.int({ fractions: 'cut' }), offset: p.int({ fractions: 'cut' }) },
     run(args) {
       const target = expandUser(args.path);
       return withOsErrors(target, async () => {
@@ -157,7 +157,7 @@ export const contentFunctions = {
   seek_write: fn({
     doc: 'Writes into a file at an offset; the number of bytes written.',
     examples: ["salt '*' file.seek_write /path/to/file 'some data' 4096"],
-    params: { path, data: p.scalar(), offset: p.int() },
+    params: { path, data: p.scalar(), offset: p.int({ fractions: 'cut' }) },
     run(args) {
       const target = expandUser(args.path);
       return withOsErrors(target, async () => {

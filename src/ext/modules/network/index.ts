@@ -122,7 +122,11 @@ const reaching = {
   wol: fn({
     doc: 'Wakes a machine on the network.',
     examples: ["salt '*' network.wol 08-00-27-13-69-77"],
-    params: { mac: p.string(), bcast: p.string({ default: '255.255.255.255' }), destport: p.int({ default: 9 }) },
+    params: {
+      mac: p.string(),
+      bcast: p.string({ default: '255.255.255.255' }),
+      destport: p.int({ default: 9, fractions: 'cut' }),
+    },
     run: (args) => wakeOnLan(args.mac, args.bcast, pyInt(args.destport)),
   }),
 };

@@ -92,7 +92,7 @@ export const jobFunctions = {
   signal_job: fn({
     doc: 'Sends a signal to everything a job has started.',
     examples: ["salt '*' saltutil.signal_job <job id> 15"],
-    params: { jid, sig: p.int({ doc: 'number of the signal' }) },
+    params: { jid, sig: p.int({ fractions: 'cut', doc: 'number of the signal' }) },
     inline: true,
     run: (args, ctx) => ctx.minion.signalJob(args.jid, pyInt(args.sig)),
   }),

@@ -123,7 +123,8 @@ async function remote(call: RemoteCall, ctx: ModuleContext): Promise<PlainDict> 
     : newDict();
   if (ctx.master) return published(call, args, kwargs, ctx.master);
   const limits = [
-    ...(call.timeout ? [`--timeout=${call.timeout}`] : []),
+    // The command takes whole seconds.
+    ...(call.timeout ? [`--timeout=${Math.ceil(call.timeout)}`] : []),
     ...(call.ret ? [`--return=${call.ret}`] : []),
   ];
   const answer = await ask(
@@ -140,7 +141,7 @@ const remoteParams = {
   tgt: p.oneOf(['string', 'list'], { doc: 'which minions' }),
   fun: p.string({ doc: 'the function' }),
   arg: p.any({ default: [], doc: 'list of arguments, or the only one, of any kind' }),
-  timeout: p.int({ default: null }),
+  timeout: p.float({ default: null }),
   tgt_type: p.string({ default: 'glob' }),
   ret: p.string({ default: '' }),
   kwarg: p.dict({ default: null, falsy: null, doc: 'dictionary of keyword arguments' }),

@@ -34,7 +34,7 @@ export default defineModule({
       params: {
         tls_dir: p.string({ default: 'tls', doc: 'folder below the base' }),
         bits: p.int({ default: 2048, doc: 'size of the key' }),
-        days: p.int({ default: 365, doc: 'how long it is valid' }),
+        days: p.int({ default: 365, fractions: 'cut', doc: 'how long it is valid' }),
         CN: p.string({ default: 'localhost', doc: 'common name' }),
         ...subjectParams,
         cacert_path,

@@ -1,6 +1,7 @@
 // One HTTP request for `http_yaml` and `http_json`, with the minion's id and grains in the address.
-import { type Dict, dictEntries, isDict, type PillarContext, pyStr, type Value } from 'halite/sdk';
+import { type Dict, dictEntries, messageOf, newDict, type PillarContext, pyStr, type Value } from 'halite/sdk';
 import { traverse } from 'halite/sdk/data';
+import { basicAuth, httpCall } from '../../shared/http/request.ts';
 
 export interface HttpArgs {
   readonly url: string;
@@ -11,7 +12,6 @@ export interface HttpArgs {
   readonly password: string | null;
 }
 
-const timeoutMs = 30_000;
 const maxBytes = 32 * 1024 * 1024;
 
 /** Python's urllib.parse.quote(): a slash stays. */
@@ -48,37 +48,25 @@ function addressFor(args: HttpArgs, ctx: PillarContext): string | undefined {
 export async function fetchText(args: HttpArgs, ctx: PillarContext): Promise<string | undefined> {
   const url = addressFor(args, ctx);
   if (url === undefined) return undefined;
-  const limit = AbortSignal.timeout(timeoutMs);
-  const signal = ctx.signal ? AbortSignal.any([ctx.signal, limit]) : limit;
   try {
-    const reply = await fetch(url, { headers: headersOf(args), signal });
-    if (reply.ok) return await readText(reply);
-    ctx.log.error(`Error on minion '${ctx.minionId}' http query: ${url}`, { status: reply.status });
+    const call = { service: 'the web server', url, headers: headersOf(args), redirects: 5, maxBytes };
+    return (await httpCall({ ...call, ...(ctx.signal ? { signal: ctx.signal } : {}) })).text;
   } catch (error) {
-    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    ctx.log.error(`Error on minion '${ctx.minionId}' http query: ${url}`, { error: String(cause) });
+    ctx.log.error(`Error on minion '${ctx.minionId}' http query: ${withoutCredentials(url)}`, {
+      error: messageOf(error),
+    });
   }
   return undefined;
 }
 
-async function readText(reply: Response): Promise<string> {
-  const pieces: Uint8Array[] = [];
-  let size = 0;
-  for await (const piece of reply.body ?? []) {
-    size += piece.length;
-    if (size > maxBytes) throw new Error(`the answer is larger than ${maxBytes} bytes`);
-    pieces.push(piece);
-  }
-  return Buffer.concat(pieces).toString('utf8');
-}
+const withoutCredentials = (url: string): string => url.replace(/\/\/[^/?#]*@/, '//');
 
-function headersOf({ header_dict, username, password, auth }: HttpArgs): Headers {
-  const headers = new Headers();
-  if (isDict(header_dict)) for (const [name, value] of dictEntries(header_dict)) headers.set(pyStr(name), pyStr(value));
+function headersOf({ header_dict, username, password, auth }: HttpArgs): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of dictEntries(header_dict ?? newDict())) headers[pyStr(name).toLowerCase()] = pyStr(value);
   const [user, secret] =
     Array.isArray(auth) && auth.length === 2 ? [pyStr(auth[0]), pyStr(auth[1])] : [username, password];
-  if (user !== null && secret !== null && user !== undefined && secret !== undefined) {
-    headers.set('authorization', `Basic ${Buffer.from(`${user}:${secret}`).toString('base64')}`);
-  }
+  if (user !== null && secret !== null && user !== undefined && secret !== undefined)
+    headers['authorization'] = basicAuth(user, secret);
   return headers;
 }

@@ -1,4 +1,4 @@
-// One HTTP request of a returner: time limit, certificates, and errors that name the server and never a secret.
+// One HTTP request of an extension: time limit, certificates, and errors that name the server and never a secret.
 
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import { HaliteError, messageOf } from 'halite/sdk';
@@ -28,6 +28,10 @@ export interface HttpCall {
   readonly tls?: HttpTls;
   /** Further statuses that are answers, not errors. */
   readonly accept?: readonly number[];
+  /** How many times a request without a body goes where the server sends it; never unless given. */
+  readonly redirects?: number;
+  /** Bytes of an answer. */
+  readonly maxBytes?: number;
   /** Never shown in a message. */
   readonly secrets?: readonly (string | null | undefined)[];
   readonly signal?: AbortSignal;
@@ -39,7 +43,7 @@ export interface HttpAnswer {
   readonly text: string;
 }
 
-const maxBytes = 64 * 1024 * 1024;
+const defaultMaxBytes = 64 * 1024 * 1024;
 const defaultTimeoutMs = 30_000;
 
 /** Sends a request; throws store.unavailable when trying again may help and call.failed when the server refused it. */
@@ -48,6 +52,8 @@ export async function httpCall(call: HttpCall): Promise<HttpAnswer> {
   const answer = await attempt(call, url).catch((error: unknown) => {
     throw notReached(call, url, error);
   });
+  const elsewhere = redirectOf(call, url, answer);
+  if (elsewhere) return httpCall(elsewhere);
   if ((answer.status >= 200 && answer.status < 300) || call.accept?.includes(answer.status)) return answer;
   throw refused(call, url, answer);
 }
@@ -57,6 +63,23 @@ function addressOf(call: HttpCall): URL {
   if (url?.protocol === 'http:' || url?.protocol === 'https:') return url;
   // The address itself may hold a password or token: it is not repeated.
   throw new HaliteError('config.value', `The address of ${call.service} is not an http or https address`);
+}
+
+const redirectStatuses = [301, 302, 303, 307, 308];
+
+/** The same request where the answer sends it. What proves who asks goes to no other server. */
+function redirectOf(call: HttpCall, url: URL, { status, headers }: HttpAnswer): HttpCall | undefined {
+  const { location } = headers;
+  const left = call.redirects ?? 0;
+  if (left === 0 || !redirectStatuses.includes(status) || typeof location !== 'string') return undefined;
+  if (bodyOf(call) !== undefined || !URL.canParse(location, url.href)) return undefined;
+  const target = new URL(location, url);
+  const isSameServer = target.origin === url.origin;
+  if (isSameServer && target.username === '') [target.username, target.password] = [url.username, url.password];
+  const kept = Object.entries(call.headers ?? {}).filter(
+    ([name]) => isSameServer || !['authorization', 'cookie'].includes(name.toLowerCase()),
+  );
+  return { ...call, url: target.href, headers: Object.fromEntries(kept), redirects: left - 1 };
 }
 
 /** A server may close a kept connection just when it is used again: that is no failure of the request. */
@@ -96,7 +119,11 @@ async function exchange(call: HttpCall, url: URL, started: { request?: ClientReq
       request.on('error', reject);
       request.end(body);
     });
-    return { status: answer.statusCode ?? 0, headers: answer.headers, text: await textOf(answer) };
+    return {
+      status: answer.statusCode ?? 0,
+      headers: answer.headers,
+      text: await textOf(answer, call.maxBytes ?? defaultMaxBytes),
+    };
   } finally {
     clearTimeout(timer);
     call.signal?.removeEventListener('abort', stop);
@@ -140,7 +167,7 @@ function decoded(text: string): string {
 export const basicAuth = (user: string, password: string): string =>
   `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 
-async function textOf(answer: IncomingMessage): Promise<string> {
+async function textOf(answer: IncomingMessage, maxBytes: number): Promise<string> {
   const pieces: Buffer[] = [];
   let size = 0;
   for await (const piece of answer as AsyncIterable<Buffer>) {

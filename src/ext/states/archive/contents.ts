@@ -65,6 +65,7 @@ export function resolveWrong(
   if (compared.wrong.length === 0) return false;
   const paths = `\n\n${compared.wrong.map((path) => `- ${path}`).join('\n')}`;
   const about = `The below paths (relative to ${name}) exist, but are the incorrect type (file instead of directory, symlink instead of file, etc.).`;
+  // What is in the way is judged before anything is unpacked; under test Salt has words of its own for each option.
   if (ctx.test && args.clean)
     return ctx.result({
       result: null,

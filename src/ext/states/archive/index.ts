@@ -151,6 +151,7 @@ async function process(work: Work, path: string, ctx: StateContext): Promise<Sta
   if (needed && work.local && sum && !args.skip_verify && hashOfFile(path, sum.type) !== sum.digits) {
     return ctx.fail(`${shown} does not match the desired source_hash ${sum.digits}`);
   }
+  // Under test the state ends here: applied, owners are set afterwards, on what was unpacked.
   if (needed && ctx.test) {
     const cleaning = args.clean ? ', after cleaning destination path(s)' : '';
     return ctx.result({ result: null, comment: `Archive ${shown} would be extracted to ${name}${cleaning}${why}` });
@@ -172,6 +173,7 @@ function finish(
 ): StateResult {
   const shown = withoutPassword(work.source);
   if (!done) {
+    // Owners are compared in both modes; only the words differ.
     const would = ctx.test && changes['updated ownership'];
     const comment = `All files in archive are already present${would ? '. Ownership would be updated on one or more files/directories.' : ''}`;
     return ctx.result({ result: would ? null : true, comment, changes });

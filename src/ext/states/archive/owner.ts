@@ -48,6 +48,7 @@ export async function enforceOwner(
     }
     if ((uid === '' || uid === stats.uid) && (gid === '' || gid === stats.gid)) continue;
     try {
+      // One of many files: the loop compares them in both modes.
       if (!ctx.test) lchownSync(path, uid === '' ? stats.uid : uid, gid === '' ? stats.gid : gid);
       changes['updated ownership'] = true;
     } catch {

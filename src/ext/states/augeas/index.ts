@@ -1,6 +1,16 @@
 // State module `augeas`: changes to configuration files as trees.
 import { dirname } from 'node:path';
-import { defineState, needsFunction, newDict, p, pyStr, state } from 'halite/sdk';
+import {
+  defineState,
+  needsFunction,
+  newDict,
+  type PlainDict,
+  p,
+  pyStr,
+  type StateResult,
+  state,
+  withForecast,
+} from 'halite/sdk';
 import { isFile, readText } from 'halite/sdk/fs';
 import { keepLines, shellSplit, unifiedDiff } from 'halite/sdk/text';
 import { methods } from '../../shared/augeas/methods.ts';
@@ -73,17 +83,24 @@ const change = state({
       return ctx.fail(`Error: ${error.message}`);
     }
     const before = (file && isFile(file) && readText(file)) || '';
+    // The function has a test mode of its own.
     const call = { context, lens, commands, load_path, ...(ctx.test ? { test: true } : {}) };
     const said = plain(await ctx.callWith('augeas.execute', [], call));
     if (said['retval'] !== true) return ctx.fail(`Error: ${pyStr(said['error'] ?? null)}`);
-    if (ctx.test) {
-      if (said['changed'] === false) return ctx.ok('No changes made');
-      const where = context ? ` in file "${context}":\n` : '';
-      return ctx.result({ result: null, comment: `Executing commands${where}${commands.join('\n')}` });
-    }
-    if (!file || !isFile(file)) return ctx.ok('Changes have been saved', { changes: newDict([['updates', commands]]) });
-    const diff = unifiedDiff(keepLines(before), keepLines(readText(file) ?? ''), { context: 0 });
-    return diff ? ctx.ok('Changes have been saved', { changes: newDict([['diff', diff]]) }) : ctx.ok('No changes made');
+    const where = context ? ` in file "${context}":\n` : '';
+    return withForecast(
+      ctx,
+      () =>
+        said['changed'] === false
+          ? ctx.ok('No changes made')
+          : ctx.result({ result: null, comment: `Executing commands${where}${commands.join('\n')}` }),
+      () => {
+        const saved = (what: PlainDict): StateResult => ctx.ok('Changes have been saved', { changes: what });
+        if (!file || !isFile(file)) return saved(newDict([['updates', commands]]));
+        const diff = unifiedDiff(keepLines(before), keepLines(readText(file) ?? ''), { context: 0 });
+        return diff ? saved(newDict([['diff', diff]])) : ctx.ok('No changes made');
+      },
+    );
   },
 });
 

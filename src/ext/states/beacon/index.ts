@@ -34,6 +34,7 @@ async function change(
   done: Done,
   ctx: StateContext,
 ): Promise<StateResult> {
+  // The function has a test mode of its own.
   const said = plain(await ctx.callWith(`beacons.${fun}`, args, { ...given, ...(ctx.test ? { test: true } : {}) }));
   const comment = pyStr(said['comment'] ?? '');
   const changes = plain(said['changes']);

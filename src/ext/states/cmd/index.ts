@@ -116,6 +116,7 @@ function judge(
 
 async function run(given: string, args: Args, ctx: StateContext): Promise<StateResult> {
   const stateful = statefulOf(args['stateful'] ?? false);
+  // A stateful command may have another one that is run under test.
   const name = ctx.test && stateful.testName !== undefined ? stateful.testName : given;
   const wrong = invalidEnv(args, ctx);
   if (wrong) return wrong;

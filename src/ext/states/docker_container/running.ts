@@ -11,6 +11,7 @@ import {
   type StateContext,
   type StateResult,
   type Value,
+  withForecast,
 } from 'halite/sdk';
 import { plain } from '../shared/calls.ts';
 
@@ -30,6 +31,7 @@ const sentences = (comments: readonly string[]): string => comments.join('. ') +
 /** The id of the image, which is pulled when it is not here. */
 export async function resolveImage(image: string, changes: PlainDict, ctx: StateContext): Promise<Value> {
   const id = await ctx.call('docker.resolve_image_id', image);
+  // An image that is not here is pulled first and announced by nothing, as in Salt.
   if (id !== false || ctx.test) return id;
   try {
     changes['image'] = await ctx.callWith('docker.pull', [image], { client_timeout: 60 });
@@ -151,6 +153,7 @@ async function compare(run: Run, info: PlainDict, ctx: StateContext): Promise<bo
     );
     if (Object.keys(differing).length > 0) {
       changes['container'] = differing;
+      // One of two parts; the temporary container is removed after both.
       if (ctx.test) comments.push(`Container '${args.name}' would be replaced`);
       else {
         keep = true;
@@ -170,26 +173,38 @@ async function compare(run: Run, info: PlainDict, ctx: StateContext): Promise<bo
   return keep;
 }
 
-async function signal({ args, changes, comments }: Run, ctx: StateContext): Promise<void> {
-  if (ctx.test) {
-    comments.push(`Signal ${args.watch_action} would be sent to container`);
-    return;
-  }
-  await ctx.callWith('docker.signal', [args.name], { signal: args.watch_action });
-  changes['signal'] = args.watch_action;
-  comments.push(`Sent signal ${args.watch_action} to container`);
-}
+const signal = ({ args, changes, comments }: Run, ctx: StateContext): Promise<void> =>
+  withForecast<void>(
+    ctx,
+    () => void comments.push(`Signal ${args.watch_action} would be sent to container`),
+    async () => {
+      await ctx.callWith('docker.signal', [args.name], { signal: args.watch_action });
+      changes['signal'] = args.watch_action;
+      comments.push(`Sent signal ${args.watch_action} to container`);
+    },
+  );
+
+const summedUp = ({ comments, changes }: Run, result: boolean | null, ctx: StateContext): StateResult =>
+  ctx.result({ result, comment: sentences(comments), changes });
 
 /** Starts it if need be, and sums up. */
-async function finish(run: Run, isNew: boolean, ctx: StateContext): Promise<StateResult> {
+function finish(run: Run, isNew: boolean, ctx: StateContext): Promise<StateResult> {
   const { args, changes, comments, before } = run;
-  const done = (result: boolean | null): StateResult => ctx.result({ result, comment: sentences(comments), changes });
+  const starts = isNew ? before === null || args.start : args.start && before !== 'running';
+  return withForecast(
+    ctx,
+    () => {
+      if (starts) comments.push('Container would be started');
+      return summedUp(run, starts || Object.keys(changes).length > 0 ? null : true, ctx);
+    },
+    () => start(run, starts, ctx),
+  );
+}
+
+async function start(run: Run, starts: boolean, ctx: StateContext): Promise<StateResult> {
+  const { args, changes, comments, before } = run;
+  const done = (result: boolean): StateResult => summedUp(run, result, ctx);
   const exists = before !== null;
-  const starts = isNew ? !exists || args.start : args.start && before !== 'running';
-  if (ctx.test) {
-    if (starts) comments.push('Container would be started');
-    return done(starts || Object.keys(changes).length > 0 ? null : true);
-  }
   let after: Value;
   try {
     const started = starts ? plain(await ctx.call('docker.start', args.name)) : undefined;
@@ -222,23 +237,28 @@ async function applyChanges(run: Run, info: PlainDict, ctx: StateContext): Promi
   const exists = run.before !== null;
   const anew = args.force || !exists || currentImage !== imageId;
   if (!anew) return finish(run, await compare(run, info, ctx), ctx);
-  if (ctx.test) {
-    if (args.force) changes['forced_update'] = true;
-    else
-      changes['image'] = newDict([
-        ['old', currentImage],
-        ['new', imageId],
-      ]);
-    comments.push(`Container '${args.name}' would be ${exists ? 'replaced' : 'created'}`);
-    return ctx.result({ result: null, comment: sentences(comments), changes });
-  }
-  const made = await create(run, exists ? null : args.name, ctx);
-  if (exists) await replace(run, made, ctx);
-  else {
-    comments.push(`Created container '${args.name}'`);
-    changes['container_id'] = newDict([['added', made['Id'] ?? null]]);
-  }
-  return finish(run, true, ctx);
+  return withForecast(
+    ctx,
+    () => {
+      if (args.force) changes['forced_update'] = true;
+      else
+        changes['image'] = newDict([
+          ['old', currentImage],
+          ['new', imageId],
+        ]);
+      comments.push(`Container '${args.name}' would be ${exists ? 'replaced' : 'created'}`);
+      return summedUp(run, null, ctx);
+    },
+    async () => {
+      const made = await create(run, exists ? null : args.name, ctx);
+      if (exists) await replace(run, made, ctx);
+      else {
+        comments.push(`Created container '${args.name}'`);
+        changes['container_id'] = newDict([['added', made['Id'] ?? null]]);
+      }
+      return finish(run, true, ctx);
+    },
+  );
 }
 
 export async function running(args: RunningArgs, ctx: StateContext): Promise<StateResult> {

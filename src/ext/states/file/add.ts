@@ -34,11 +34,13 @@ async function prepare(
   if (!name) return { settled: ctx.fail(`Must provide name to file.${what}`, { name }) };
   const wrong = sourcesProblem(args);
   if (wrong) return { settled: ctx.fail(wrong, { name }) };
+  // The folder is made before anything is known of the file, and not announced, as in Salt.
   if (args.makedirs && !ctx.test && !isDir(dirName(name)))
     await makeParents(name, { user: null, group: null, mode: null }, ctx);
   const problem = fileProblem(name);
   if (problem) {
     const touched = await touchFile(name, null, null, args.makedirs, ctx);
+    // The text of a file that is not there yet cannot be compared.
     if (ctx.test) return { settled: touched };
     if (fileProblem(name)) return { settled: ctx.fail(problem, { name }) };
   }

@@ -188,6 +188,7 @@ function makeWay(work: Work, ctx: StateContext): StateResult | PlainDict {
   const kind = isRegular(name) ? 'File' : link ? 'Symlink' : 'Directory';
   if (!args.force)
     return ctx.fail(`Specified location ${name} exists and is a ${isRegular(name) ? 'file' : 'symlink'}`, { name });
+  // Making room is one step before the folder itself; its words go into the changes of that.
   if (!ctx.test) rmSync(name, { recursive: true, force: true });
   changes['forced'] = `${kind} ${ctx.test ? 'would be' : 'was'} forcibly replaced`;
   return changes;
@@ -198,6 +199,7 @@ function moveAway(work: Work, backup: string, ctx: StateContext): StateResult | 
   const changes = newDict();
   if (lexists(backup)) {
     if (!work.args.force) return ctx.fail(`File exists where the backup target ${backup} should go`, { name });
+    // Under test the state ends here: what is made afterwards belongs to a path that is still taken.
     if (ctx.test) changes['forced'] = `Existing file at backup path ${backup} would be removed`;
     else rmSync(backup, { recursive: true, force: true });
   }

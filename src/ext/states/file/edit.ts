@@ -71,6 +71,7 @@ export const replace = state({
     const changes = await ctx.callWith(
       'file.replace',
       [name],
+      // The function has a test mode of its own.
       newDict([...Object.entries(rest), ['dry_run', ctx.test]]),
     );
     return told(changes, name, 'Changes would have been made', ctx);
@@ -177,6 +178,7 @@ export const blockreplace = state({
     const { backup, show_changes, append_newline } = args;
     const places = { append_if_not_found, prepend_if_not_found, insert_before_match, insert_after_match };
     const kwargs = newDict(
+      // The function has a test mode of its own.
       Object.entries({ content, ...places, backup, dry_run: ctx.test, show_changes, append_newline }),
     );
     try {

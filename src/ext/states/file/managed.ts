@@ -334,6 +334,7 @@ async function manage(work: Work, ctx: StateContext): Promise<StateResult> {
   try {
     const planned = await plan(work, ctx);
     if ('problem' in planned) {
+      // Salt says it in two ways.
       return ctx.fail(ctx.test || planned.bare ? planned.problem : `Unable to manage file: ${planned.problem}`, {
         name,
       });

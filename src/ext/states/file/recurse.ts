@@ -9,6 +9,7 @@ import {
   type StateResult,
   state,
   type Value,
+  withForecast,
 } from 'halite/sdk';
 import { baseName, expandUser, joinPath, normalizeMode, rmSync } from 'halite/sdk/fs';
 import { accountProblem, exists, isDir, ownerArgument } from '../../shared/file/facts.ts';
@@ -96,6 +97,7 @@ function replaceKind(
   ctx: StateContext,
 ): boolean {
   if (!wrong) return false;
+  // What stands in the way of a file is told with that file, as one of the results the report collects.
   if (ctx.test) {
     report.add(path, { result: null, comment: say.test, changes: newDict() });
     return true;
@@ -176,11 +178,18 @@ async function finish(name: string, tree: Tree, report: Report, args: Args, ctx:
   if (args.clean) {
     const kept = [...tree.keep, ...(await keptFiles(name, args.require, ctx))];
     const going = unwanted(name, kept, args.exclude_pat);
-    const removed = ctx.test ? going : removeAll(going);
-    if (removed.length > 0 && ctx.test) {
-      if (report.result) report.result = null;
-      report.comment('removed', removed);
-    } else if (removed.length > 0) report.changes['removed'] = removed;
+    await withForecast(
+      ctx,
+      () => {
+        if (going.length === 0) return;
+        if (report.result) report.result = null;
+        report.comment('removed', going);
+      },
+      () => {
+        const removed = removeAll(going);
+        if (removed.length > 0) report.changes['removed'] = removed;
+      },
+    );
   }
   const comment = report.text() || `Recursively updated ${name}`;
   const clean = Object.keys(report.changes).length === 0 && report.result === true;
@@ -217,6 +226,7 @@ export const recurse = state({
     const problem = await sourceProblem(source, ctx);
     if (problem) return fail(problem);
     if (exists(name) && !isDir(name)) return fail(`The path ${name} exists and is not a directory`);
+    // Under test files are compared with a folder that is not there.
     if (!isDir(name) && !ctx.test)
       await makeFolder(name, { user, group: args.group, mode: normalizeMode(args.dir_mode) }, ctx);
     const tree = await recurseTree({ ...args, name, source }, ctx);

@@ -112,6 +112,7 @@ export const retention_schedule = state({
     const deleted = newestFirst(backups.map((backup) => backup.name).filter((entry) => !kept.has(entry)));
     const count = deleted.length;
     if (count === 0)
+      // Salt says it in two ways.
       return ctx.ok(`0 backups ${ctx.test ? 'would have been' : 'were'} removed from ${name}.\n`, { name });
     const changes = newDict([
       ['retained', newestFirst(kept)],

@@ -127,6 +127,7 @@ async function put(work: Work, ctx: StateContext): Promise<StateResult> {
   // Salt shows what changed in the data rather than in the text when it merged.
   const diff = merged && isDict(merged.old) && isDict(merged.data) ? dataDiff(merged.old, merged.data) : undefined;
   if (Object.keys(needed).length === 0) {
+    // Salt says it in two ways.
     const comment = ctx.test ? `The file ${name} is in the correct state` : `File ${name} is in the correct state`;
     return ctx.ok(comment, { name, changes: diff ? newDict([['diff', diff]]) : newDict() });
   }

@@ -176,6 +176,7 @@ async function prepare(
   if (!isDir(joinPath(git.target, '.git')) && !(isDir(git.target) && (await git.call('is_worktree')))) {
     const blocked = makeRoom(name, git.target, args.force_clone, false, changes, ctx);
     if (blocked) return blocked;
+    // Each step needs what the one before has done: under test the first that would change something is all that can be told.
     if (ctx.test) return announce(`Repository ${name} would be cloned to ${git.target}`);
     const opts = ['--no-checkout', ...(remote === 'origin' ? [] : ['--origin', remote])];
     try {
@@ -246,6 +247,7 @@ async function detach(work: DetachedWork, ctx: StateContext): Promise<StateResul
   const announce = (comment: string, made: PlainDict = newDict()): StateResult =>
     ctx.result({ result: null, comment, changes: made });
   if (!known && args.fetch_remote) {
+    // As in prepare: the first step that would change something ends the state under test.
     if (ctx.test) return announce(`Repository remote ${args.remote} would be fetched`);
     const problem = await fetchAll(work, ctx);
     if (problem) return problem;
@@ -276,6 +278,7 @@ async function detach(work: DetachedWork, ctx: StateContext): Promise<StateResul
     comments.push(`Commit ID ${commit} was checked out at ${git.target}`);
     now = await git.attempt('revision');
   }
+  // Nobody knows before whether a submodule would change.
   if (args.submodules && !ctx.test) {
     await git.call('submodule', ['update'], { opts: ['--init', '--recursive'], identity: work.keys });
     comments.push('Submodules were updated');

@@ -24,6 +24,7 @@ export const otherBranch = (branch: string | null, local: string | null): branch
 export function upToDate(work: Work, actions: readonly string[], dirty: boolean, ctx: StateContext): StateResult {
   let comment = `Repository ${work.target} is up-to-date`;
   if (dirty) comment += ", but with uncommitted changes. Set 'force_reset' to True to purge uncommitted changes.";
+  // Salt says it in two ways.
   if (actions.length > 0) comment += `\n\nChanges ${ctx.test ? 'that would be ' : ''}made: ${sentences(actions)}`;
   return ctx.ok(comment, { changes: work.changes });
 }

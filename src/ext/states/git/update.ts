@@ -255,6 +255,13 @@ async function updateBare(work: Work, ctx: StateContext): Promise<StateResult | 
   );
 }
 
+const update = (work: Work, plan: Plan, warnings: string[], ctx: StateContext): Promise<StateResult | undefined> =>
+  withForecast<StateResult | undefined>(
+    ctx,
+    () => (work.fetchUrl === plan.fetchUrl ? forecast(work, plan, ctx) : forecastRemote(work, plan, ctx)),
+    () => carryOut(work, plan, warnings, ctx),
+  );
+
 async function carryOut(
   work: Work,
   plan: Plan,
@@ -263,7 +270,6 @@ async function carryOut(
 ): Promise<StateResult | undefined> {
   const { git, name, remote, args, comments, changes, rev } = work;
   if (work.fetchUrl !== plan.fetchUrl) {
-    if (ctx.test) return forecastRemote(work, plan, ctx);
     await git.call('remote_set', [], { url: name, remote, https_user: args.https_user, https_pass: args.https_pass });
     if (plan.fetchUrl === null) {
       comments.push(`Remote '${remote}' set to ${withoutPassword(work.fetchUrl)}`);
@@ -273,7 +279,6 @@ async function carryOut(
         `Remote '${remote}' changed from ${withoutPassword(plan.fetchUrl)} to ${withoutPassword(work.fetchUrl)}`,
       );
   }
-  if (ctx.test) return forecast(work, plan, ctx);
   if (plan.local.branch === null && trackingChange(plan.upstream, rev.upstream, work.branch, plan.local.branches)) {
     const advice =
       "If you are unable to fix the remote repository, you can work around this by setting the 'branch' argument (which will ensure that the named branch is created if it does not already exist).";
@@ -307,6 +312,7 @@ export async function updateCheckout(work: Work, ctx: StateContext): Promise<Sta
   const here = local as Local;
   if (here.dirty && here.same) {
     if (args.force_reset !== true) return upToDate(work, comments, true, ctx);
+    // Under test the state ends here: applied, the reset is one of the steps that follow.
     if (ctx.test) {
       changes['forced update'] = true;
       return announced(
@@ -321,7 +327,7 @@ export async function updateCheckout(work: Work, ctx: StateContext): Promise<Sta
   const warnings: string[] = [];
   const done =
     rev.sha !== null
-      ? await carryOut(work, plan as Plan, warnings, ctx)
+      ? await update(work, plan as Plan, warnings, ctx)
       : work.bare
         ? await updateBare(work, ctx)
         : undefined;

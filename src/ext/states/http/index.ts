@@ -10,6 +10,7 @@ import {
   type StateResult,
   state,
   type Value,
+  withForecast,
 } from 'halite/sdk';
 import { pyRegexSearch } from 'halite/sdk/text';
 import { plain } from '../shared/calls.ts';
@@ -75,6 +76,7 @@ async function query(args: Query, waitFor: Value, ctx: StateContext): Promise<St
     ...Object.entries(args.kwargs),
     ['text', true],
     ['status', true],
+    // The function has a test mode of its own.
     ...(ctx.test ? [['test', true] as [string, Value]] : []),
   ]);
   const data = plain(
@@ -86,15 +88,14 @@ async function query(args: Query, waitFor: Value, ctx: StateContext): Promise<St
   const status = matchStatus(args, pyStr(data['status'] ?? ''), text?.fine);
   const verdicts = [text, status].filter((verdict) => verdict !== undefined);
   const comment = verdicts.map((verdict) => verdict.comment).join(' ');
-  if (!ctx.test)
-    return ctx.result({
-      result: verdicts.length === 0 ? null : verdicts.every((verdict) => verdict.fine),
-      comment,
-      data,
-    });
   const url = args.kwargs['test_url'];
   const mode = ` (TEST MODE${url === undefined ? '' : `, TEST URL WAS: ${pyStr(url)}`})`;
-  return ctx.result({ result: null, comment: `${comment}${mode}`, data });
+  const result = verdicts.length === 0 ? null : verdicts.every((verdict) => verdict.fine);
+  return withForecast(
+    ctx,
+    () => ctx.result({ result: null, comment: `${comment}${mode}`, data }),
+    () => ctx.result({ result, comment, data }),
+  );
 }
 
 /** Asks again until the answer is right, or the time is over. */

@@ -121,6 +121,7 @@ async function runNew(given: PlainDict, ctx: StateContext): Promise<StateResult>
   const name = Object.keys(given) as unknown as string;
   if (functions.length === 0) return ctx.fail('No function provided.', { name });
   const { there, missing } = await known(functions, ctx);
+  // Functions that are missing are told in the same sentence, in both modes.
   const tests = ctx.test ? there : [];
   if (missing.length > 0 || tests.length > 0) {
     const parts = [

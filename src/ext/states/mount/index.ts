@@ -99,6 +99,7 @@ const unmounted = state({
     const result = ctx.ok('Target was already unmounted');
     const changes = result.changes as PlainDict;
     if (name.replaceAll(' ', '\\040') in active) {
+      // Under test only the first of two steps that would change something is told, as in Salt.
       if (ctx.test) return ctx.result({ result: null, comment: `Mount point ${name} is mounted but should not be` });
       const done = await ctx.callWith('mount.umount', device ? [name, device] : [name], { user });
       if (typeof done === 'string') Object.assign(result, { result: false, comment: done });

@@ -11,6 +11,7 @@ import {
   type StateResult,
   state,
   type Value,
+  withForecast,
 } from 'halite/sdk';
 import { dirName, existsSync, realpathSync } from 'halite/sdk/fs';
 import { pyRegex } from 'halite/sdk/text';
@@ -130,14 +131,20 @@ async function resolveDevice(
 }
 
 /** Mounts anew because options differ. A finished result when that is not possible or only announced. */
-async function remount(
+const remount = (
   work: Work,
   options: readonly string[],
-  test: string,
+  would: string,
   ctx: StateContext,
-): Promise<StateResult | undefined> {
+): Promise<StateResult | undefined> =>
+  withForecast<StateResult | undefined>(
+    ctx,
+    () => Object.assign(work.result, { result: null, comment: would }),
+    () => remountNow(work, options, ctx),
+  );
+
+async function remountNow(work: Work, options: readonly string[], ctx: StateContext): Promise<StateResult | undefined> {
   const { args, real, opts, result } = work;
-  if (ctx.test) return Object.assign(result, { result: null, comment: test });
   const changed = `options (${options.join(',')}) changed`;
   const changes = result.changes as PlainDict;
   const how = { mkmnt: args.mkmnt, fstype: args.fstype, opts };
@@ -216,31 +223,28 @@ async function checkDevice(work: Work, active: PlainDict, ctx: StateContext): Pr
   return now;
 }
 
+/** What would be said of what is not mounted yet. True when nothing follows. */
+function forecastMount({ args, name, result }: Work): boolean {
+  const there = existsSync(name);
+  const { mount, mkmnt } = args;
+  if (mount || !there) result.result = null;
+  if (there) result.comment = `${name} would ${mount ? '' : 'not '}be mounted`;
+  else if (mkmnt) result.comment = `${name} would be created${mount ? ' and mounted' : ', but not mounted'}`;
+  else
+    result.comment = `${name} does not exist and would ${mount ? 'not be created' : 'neither be created nor mounted'}`;
+  return Boolean(mount);
+}
+
 /** What is not mounted yet. True when there is nothing more to do. */
 async function mountNow(work: Work, ctx: StateContext): Promise<boolean> {
   const { args, name, result } = work;
   const there = existsSync(name);
   if (!args.mount) {
-    if (!there && ctx.test) {
-      result.result = null;
-      result.comment = args.mkmnt
-        ? `${name} would be created, but not mounted`
-        : `${name} does not exist and would neither be created nor mounted`;
-    } else if (!there && args.mkmnt) {
+    if (!there && args.mkmnt) {
       await ctx.callWith('file.mkdir', [name], { user: args.user });
       result.comment = `${name} was created, not mounted`;
-    } else if (!there) result.comment = `${name} not present and not mounted`;
-    else result.comment = ctx.test ? `${name} would not be mounted` : `${name} not mounted`;
+    } else result.comment = there ? `${name} not mounted` : `${name} not present and not mounted`;
     return false;
-  }
-  if (ctx.test) {
-    result.result = null;
-    result.comment = there
-      ? `${name} would be mounted`
-      : args.mkmnt
-        ? `${name} would be created and mounted`
-        : `${name} does not exist and would not be created`;
-    return true;
   }
   if (!there && !args.mkmnt) {
     Object.assign(result, { result: false, comment: 'Mount directory is not present' });
@@ -261,30 +265,36 @@ async function mountNow(work: Work, ctx: StateContext): Promise<boolean> {
   return false;
 }
 
-async function persist(work: Work, ctx: StateContext): Promise<void> {
+/** The entry of the fstab, as arguments of `mount.set_fstab`. */
+const fstabEntry = ({ args, name, opts }: Work): Value[] => [
+  ...[name, args.device, args.fstype, opts],
+  ...[args.dump, args.pass_num, args.config],
+];
+
+async function forecastPersist(work: Work, ctx: StateContext): Promise<void> {
   const { args, name, result } = work;
-  const order: Value[] = [name, args.device, args.fstype, work.opts, args.dump, args.pass_num, args.config];
-  if (ctx.test) {
-    const status = await ctx.callWith('mount.set_fstab', order, { test: true, match_on: args.match_on });
-    if (status === 'present') {
-      result.comment = `${result.comment}. Entry already exists in the fstab.`;
-      return;
-    }
-    result.result = null;
-    let comment = `Unable to detect fstab status for mount point ${name} due to unexpected output '${pyStr(status)}' from call to mount.set_fstab. This is most likely a bug.`;
-    if (status === 'new')
-      comment = args.mount
-        ? `${name} is mounted, but needs to be written to the fstab in order to be made persistent.`
-        : `${name} needs to be written to the fstab in order to be made persistent.`;
-    else if (status === 'change')
-      comment = args.mount
-        ? `${name} is mounted, but its fstab entry must be updated.`
-        : `The ${name} fstab entry must be updated.`;
-    else result.result = false;
-    result.comment = `${result.comment}. ${comment}`;
+  const status = await ctx.callWith('mount.set_fstab', fstabEntry(work), { test: true, match_on: args.match_on });
+  if (status === 'present') {
+    result.comment = `${result.comment}. Entry already exists in the fstab.`;
     return;
   }
-  const status = await ctx.callWith('mount.set_fstab', order, { match_on: args.match_on });
+  result.result = null;
+  let comment = `Unable to detect fstab status for mount point ${name} due to unexpected output '${pyStr(status)}' from call to mount.set_fstab. This is most likely a bug.`;
+  if (status === 'new')
+    comment = args.mount
+      ? `${name} is mounted, but needs to be written to the fstab in order to be made persistent.`
+      : `${name} needs to be written to the fstab in order to be made persistent.`;
+  else if (status === 'change')
+    comment = args.mount
+      ? `${name} is mounted, but its fstab entry must be updated.`
+      : `The ${name} fstab entry must be updated.`;
+  else result.result = false;
+  result.comment = `${result.comment}. ${comment}`;
+}
+
+async function persist(work: Work, ctx: StateContext): Promise<void> {
+  const { args, result } = work;
+  const status = await ctx.callWith('mount.set_fstab', fstabEntry(work), { match_on: args.match_on });
   if (work.noteMount)
     await ctx.callWith('mount.write_mount_cache', [work.real, args.device], {
       mkmnt: args.mkmnt,
@@ -331,8 +341,19 @@ async function run(args: Args, ctx: StateContext): Promise<StateResult> {
     if ((left as unknown) === work.result) return work.result;
     now = left as PlainDict;
   }
-  if (!(work.key in now) && (await mountNow(work, ctx))) return work.result;
-  if (args.persist) await persist(work, ctx);
+  const mount = (): Promise<boolean> =>
+    withForecast(
+      ctx,
+      () => forecastMount(work),
+      () => mountNow(work, ctx),
+    );
+  if (!(work.key in now) && (await mount())) return work.result;
+  if (args.persist)
+    await withForecast(
+      ctx,
+      () => forecastPersist(work, ctx),
+      () => persist(work, ctx),
+    );
   return work.result;
 }
 

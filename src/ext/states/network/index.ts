@@ -119,6 +119,7 @@ const managed = state({
   },
   async run({ name, enabled, type, noifupdown, kwargs }, ctx) {
     const { addr, ...rest } = kwargs;
+    // The functions of `ip` have a test mode of their own.
     const given = newDict([...Object.entries(rest), ['test', ctx.test]]);
     if (addr !== undefined) given['hwaddr'] ??= addr;
     try {
@@ -132,6 +133,7 @@ const managed = state({
         const after = texts(await ctx.callWith('ip.build_bond', [name], given));
         done = joined(done, await compared([before, after], interfaceWords('Bond interface', name), ctx));
       }
+      // Interfaces are switched over whatever differs, and nothing is said of it under test.
       if (!ctx.test && noifupdown === null) await switchOver(name, type, enabled, done, ctx);
       return done;
     } catch (error) {
@@ -168,6 +170,7 @@ async function settings(
   kwargs: PlainDict,
   ctx: StateContext,
 ): Promise<StateResult> {
+  // The functions of `ip` have a test mode of their own.
   const given = (): PlainDict => newDict([...Object.entries(kwargs), ['test', ctx.test]]);
   try {
     const old = texts(await ctx.call(functions[0], ...args));

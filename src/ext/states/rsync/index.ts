@@ -40,6 +40,7 @@ const synchronized = state({
   async run({ name, source, prepare, dryrun, ...args }, ctx) {
     const there = existsSync(name);
     if (!there && !args.force && !prepare) return ctx.fail(`Destination directory ${name} was not found.`);
+    // The function has a test mode of its own.
     const dry = ctx.test || dryrun;
     if (!there && prepare && !dry) mkdirSync(name, { recursive: true });
     const kwargs = newDict([...Object.entries(args), ['dryrun', dry]]);

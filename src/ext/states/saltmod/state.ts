@@ -171,6 +171,7 @@ export const stateFunction = state({
       const comment = [`Run failed on minions: ${failed.sort().join(', ')}`, ...details.sort()].join('\n');
       return ctx.fail(comment, { ...extra, changes: shown });
     }
+    // The minions ran in test mode themselves.
     const trial = (isSet(args.test) || ctx.test) && changed.length > 0;
     return ctx.result({
       ...extra,

@@ -36,6 +36,7 @@ async function tell(
   done: string,
   planned?: PlainDict,
 ): Promise<StateResult> {
+  // The function has a test mode of its own.
   const told = asDict(await ctx.callWith(fun, [name], { ...kwargs, ...(ctx.test ? { test: true } : {}) }));
   const comment = pyStr(told['comment'] ?? '');
   const changes = asDict(told['changes']);

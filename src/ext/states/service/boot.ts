@@ -1,5 +1,5 @@
 // Whether a service starts at boot, as `service.enabled`, `service.disabled` and the argument `enable` set it.
-import { newDict, type PlainDict, type StateContext, type Value } from 'halite/sdk';
+import { newDict, type PlainDict, type StateContext, type Value, withForecast } from 'halite/sdk';
 import { failureOf, hasFunction, isExpected } from '../shared/calls.ts';
 
 /** Fields that replace those of a result. */
@@ -57,7 +57,20 @@ export async function enableAtBoot(
       ...(started === null ? { changes: newDict() } : {}),
     };
   }
-  if (ctx.test) return { result: null, comment: `Service ${name} set to be enabled` };
+  return withForecast<Toggled>(
+    ctx,
+    () => ({ result: null, comment: `Service ${name} set to be enabled` }),
+    () => enable(name, started, verdict, kwargs, ctx),
+  );
+}
+
+async function enable(
+  name: string,
+  started: Started,
+  verdict: boolean,
+  kwargs: PlainDict,
+  ctx: StateContext,
+): Promise<Toggled> {
   let problem = '';
   try {
     if (await callWithKnown('service.enable', name, kwargs, ctx)) {
@@ -102,12 +115,17 @@ export async function disableAtBoot(
       ...(started === null ? { changes: newDict() } : {}),
     };
   }
-  if (ctx.test) return { result: null, comment: `Service ${name} set to be disabled` };
-  if (await callWithKnown('service.disable', name, kwargs, ctx)) {
-    const after = await ctx.call('service.disabled', name);
-    const comment = `Service ${name} has been disabled, and is ${either(started, 'running', 'in the desired state', 'dead')}`;
-    return { result: verdict, comment, changes: after ? newDict([[name, true]]) : newDict() };
-  }
-  const what = either(started, 'and is running', 'but the service was already running', 'and the service is dead');
-  return { result: false, comment: `Failed when setting service ${name} to not start at boot, ${what}` };
+  return withForecast<Toggled>(
+    ctx,
+    () => ({ result: null, comment: `Service ${name} set to be disabled` }),
+    async () => {
+      if (await callWithKnown('service.disable', name, kwargs, ctx)) {
+        const after = await ctx.call('service.disabled', name);
+        const comment = `Service ${name} has been disabled, and is ${either(started, 'running', 'in the desired state', 'dead')}`;
+        return { result: verdict, comment, changes: after ? newDict([[name, true]]) : newDict() };
+      }
+      const what = either(started, 'and is running', 'but the service was already running', 'and the service is dead');
+      return { result: false, comment: `Failed when setting service ${name} to not start at boot, ${what}` };
+    },
+  );
 }

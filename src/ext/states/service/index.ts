@@ -16,6 +16,7 @@ const enabled = state({
   params: bootParams,
   async run({ name, kwargs }, ctx) {
     const done = await enableAtBoot(name, null, true, kwargs, ctx);
+    // Under test it may be installed by a state before.
     if (ctx.test && done.comment === notAvailable(name)) {
       const comment = `Service ${name} not present; if created in this state run, it would have been enabled`;
       return ctx.result({ result: null, comment });

@@ -13,6 +13,7 @@ import {
   type StateResult,
   state,
   type Value,
+  withForecast,
 } from 'halite/sdk';
 import { existsSync } from 'halite/sdk/fs';
 import { failureOf, hasFunction, isExpected } from '../shared/calls.ts';
@@ -135,13 +136,18 @@ async function bring(args: Args, wanted: boolean, ctx: StateContext): Promise<St
     const result = ctx.ok(also(`The service ${name} is already ${wanted ? 'running' : 'dead'}`));
     return enable !== null && enable !== enabled ? Object.assign(result, await boot(work, null, true, ctx)) : result;
   }
-  if (ctx.test)
-    return ctx.result({ result: null, comment: also(`Service ${name} is set to ${wanted ? 'start' : 'be killed'}`) });
-  const done = await toggle(work, enabled, ctx);
-  if (args.init_delay && wanted) done.comment = `${done.comment}\nDelayed return for ${pyStr(args.init_delay)} seconds`;
-  if (unmask) done.comment = `${done.comment}\n${pyStr(unmask.comment as Value)}`;
-  if (work.warnings.size > 0) done['warnings'] = [...work.warnings];
-  return done;
+  return withForecast(
+    ctx,
+    () => ctx.result({ result: null, comment: also(`Service ${name} is set to ${wanted ? 'start' : 'be killed'}`) }),
+    async () => {
+      const done = await toggle(work, enabled, ctx);
+      if (args.init_delay && wanted)
+        done.comment = `${done.comment}\nDelayed return for ${pyStr(args.init_delay)} seconds`;
+      if (unmask) done.comment = `${done.comment}\n${pyStr(unmask.comment as Value)}`;
+      if (work.warnings.size > 0) done['warnings'] = [...work.warnings];
+      return done;
+    },
+  );
 }
 
 export const running = state({

@@ -61,6 +61,7 @@ export async function settle(plan: Plan, ctx: StateContext): Promise<StateResult
   const fine = `The ${what} is in the correct state`;
   const verb = plan.exists ? 'recreated' : 'created';
   const managed = (more: PlainDict): Promise<StateResult> => ctx.state('file.managed', { name, ...file, ...more });
+  // What is only compared, or not written, is left to file.managed, which knows test mode itself.
   if (ctx.test || !differs) {
     const sub = await managed({ replace: false });
     const extra = { sub_state_run: [subRun(sub, ctx)] };

@@ -206,6 +206,7 @@ async function run(args: Args, ctx: StateContext): Promise<StateResult> {
     done.changes['cleared_packages'] = await frozen(newDict([['bin_env', name]]), ctx);
     done.changes['old'] = await pythonVersion(python, ctx);
   }
+  // Applied, packages may still be installed into it; under test nobody asks which.
   if (ctx.test && exists && !clearing) return ctx.ok(`Virtualenv ${name} is already created`);
   return ctx.change(done.changes, '', {
     test: `Virtualenv ${name} is set to be ${clearing ? 'cleared' : 'created'}`,
