@@ -101,8 +101,12 @@ function underMaster({ version, implementation }: OldPeer): void {
     expect(await ask('cp.get_file_str', 'salt://body')).toBe('the body\n');
   });
   it('a restart of the master', async () => {
+    const connected = (): number => fleet.minion('m1').output().split('connected to the master again').length;
+    const before = connected();
     await fleet.master.stop('SIGKILL');
     await fleet.startMaster();
+    // A ping in vain takes as long as gather_job_timeout.
+    await eventually('the minion to be connected again', () => connected() > before, { timeoutMs: 90_000 });
     await fleet.answering('m1');
     expect(await ask('cp.get_file_str,pillar.get', 'salt://body', ',', 'who')).toEqual({
       'cp.get_file_str': 'the body\n',
