@@ -169,7 +169,7 @@ describe('a schedule', () => {
 
   it('refuses unknown requests', async () => {
     const { ask } = clockwork({});
-    await expect(ask({ func: 'constructor' })).rejects.toThrow('knows no');
+    await expect(ask({ func: 'constructor' })).rejects.toThrow('has no function');
     await expect(ask({ func: 'add', schedule: 'x' })).rejects.toThrow('dict');
   });
 });

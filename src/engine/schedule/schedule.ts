@@ -178,7 +178,10 @@ export class Schedule {
     const most = numberOf(data['maxrunning'] ?? 1);
     const count = running.filter((other) => other === name).length;
     if (count < most) return false;
-    this.#host.log.debug('The scheduled job was not started: its maximum number of runs is active', { job: name, maxrunning: most });
+    this.#host.log.debug('The scheduled job was not started: its maximum number of runs is active', {
+      job: name,
+      maxrunning: most,
+    });
     return true;
   }
 

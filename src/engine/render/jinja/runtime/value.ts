@@ -71,7 +71,7 @@ export abstract class PyObject {
     return undefined;
   }
 
-  /** `x[key]`; undefined stands for a LookupError or TypeError that leads to the attribute fallback. */
+  /** `x[key]`; undefined for a LookupError or TypeError that leads to the attribute fallback. */
   item(_key: PyValue): PyValue | undefined {
     return undefined;
   }
