@@ -16,7 +16,7 @@ const demo = defineModule({
   name: 'demo',
   doc: 'Demonstrates.',
   functions: {
-    ping: fn({ doc: 'Says True.', examples: ["salt '*' demo.ping"], run: () => true }),
+    ping: fn({ doc: 'Returns True.', examples: ["salt '*' demo.ping"], run: () => true }),
     echo: fn({ doc: 'Returns its argument.', params: { text: p.any() }, run: ({ text }) => text }),
     arg: fn({
       doc: 'Shows.',
