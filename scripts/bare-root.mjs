@@ -1,5 +1,5 @@
-// `npm run bare-root -- [--suite NAME] [--folder DIR] [--reuse] [tier…]`: `npm test` as the first command on a fresh Debian
-// system that has nothing but Node. Needs root and debootstrap. What is committed is what is tried.
+// `npm run bare-root -- [--suite NAME] [--folder DIR] [--reuse] [tier…]`: runs `npm test` as the first command on a
+// fresh Debian system that has only Node. Needs root and debootstrap. Tests the committed files.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,12 +12,12 @@ const { values, positionals: tiers } = parseArgs({
   options: {
     suite: { type: 'string', default: 'bookworm' },
     folder: { type: 'string', default: join(tmpdir(), 'halite-bare-root') },
-    /** Goes on in the system of the last run, with the newest commit. */
+    /** Continues in the system of the last run, with the newest commit. */
     reuse: { type: 'boolean', default: false },
   },
 });
 
-/** Where the checkout is inside. */
+/** The path of the checkout inside the system. */
 const inside = '/srv/halite';
 const base = join(values.folder, `base-${values.suite}`);
 const system = join(values.folder, `run-${values.suite}`);
@@ -44,7 +44,7 @@ function mirror() {
   return found.split(' ')[2];
 }
 
-/** Node as its archive has it: the program, npm and the headers for add-ons. */
+/** Node as in its archive: the program, npm and the headers for add-ons. */
 function copyNode() {
   const from = dirname(dirname(realpathSync(process.execPath)));
   const to = join(system, 'usr/local');
@@ -55,7 +55,7 @@ function copyNode() {
   run('ln', '-sf', '../lib/node_modules/npm/bin/npm-cli.js', join(to, 'bin/npm'));
 }
 
-/** How this machine reaches the world: names, certificates. */
+/** Network access of this machine: host names, certificates. */
 function copyNetwork() {
   for (const path of [
     '/etc/resolv.conf',
@@ -86,7 +86,7 @@ function copyCheckout() {
   run('chown', '-R', 'root:', to);
 }
 
-/** Where packages come from, as far as this machine is told by variables. */
+/** Package sources, as far as environment variables of this machine define them. */
 function networkVariables() {
   const names =
     /^(.*_proxy|PIP_(CERT|INDEX_URL|DEFAULT_TIMEOUT)|npm_config_(registry|cafile)|NODE_EXTRA_CA_CERTS|SSL_CERT_FILE|GOPROXY)$/i;
@@ -95,7 +95,10 @@ function networkVariables() {
   return { npm_config_registry: registry, ...Object.fromEntries(own) };
 }
 
-/** Makes the folder the root of namespaces of its own, with devices that lead nowhere else. $1: the folder, then the command. */
+/**
+ * Makes the folder the root of its own namespaces, with devices that affect nothing else. $1: the folder, then the
+ * command.
+ */
 const enter = `set -eu
 root=$1; shift
 mount --bind "$root" "$root"
@@ -127,7 +130,7 @@ cd ${inside}
 exec "$@"
 `;
 
-if (process.getuid?.() !== 0) fail('Only root can make a system of its own.');
+if (process.getuid?.() !== 0) fail('Only root can create such a system.');
 if (ask('sh', '-c', 'command -v debootstrap') === '') fail('debootstrap is missing: apt-get install debootstrap');
 if (!values.reuse || !existsSync(system)) makeSystem();
 copyCheckout();

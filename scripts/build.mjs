@@ -1,4 +1,5 @@
-// Builds dist/: daemons and workers share chunks; each command is one file with V8's code cache, so that it starts at once.
+// Builds dist/: daemons and workers share chunks; each command is one file with V8's code cache, so that it starts
+// fast.
 import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
@@ -19,7 +20,7 @@ import { writeTable } from './gen-builtin.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** What extensions import: `halite/sdk` and its parts, which are its folders that have an index. */
+/** The entry points for extensions: `halite/sdk` and its parts, which are its folders that have an index. */
 function sdkEntries() {
   const parts = readdirSync(`${root}src/extend/sdk`).filter((name) =>
     existsSync(`${root}src/extend/sdk/${name}/index.ts`),
@@ -60,13 +61,13 @@ const common = {
   bundle: true,
   platform: 'node',
   target: 'node20.19',
-  // Libraries stay what their authors ship: loaded from node_modules on first use.
+  // Libraries are not bundled: loaded from node_modules on first use.
   external: ['zeromq', 'better-sqlite3', 'mysql2', 'pg', 'ioredis', 'mongodb', 'kafkajs', 'nodemailer', 'sucrase'],
   legalComments: 'none',
   logLevel: 'warning',
 };
 
-/** Builds beside the old result and takes its place at the end: a failed build changes nothing. */
+/** Builds into a new folder and replaces the old result at the end: a failed build changes nothing. */
 export async function buildAll() {
   writeTable();
   const fresh = mkdtempSync(`${root}.dist-`);
@@ -90,14 +91,16 @@ function buildPrograms(outdir) {
     splitting: true,
     chunkNames: 'chunks/[name]-[hash]',
     format: 'esm',
-    // The text of a program stays in memory as long as it runs: no comments in it, and names stay readable in traces.
+    // The text of a program stays in memory while it runs: comments are removed, names stay readable in traces.
     minifySyntax: true,
     minifyWhitespace: true,
     sourcemap: 'linked',
   });
 }
 
-/** CommonJS, because only that can be compiled from V8's cache; what is imported lazily is inside, run when asked for. */
+/**
+ * CommonJS, because only that can be compiled from V8's cache; lazily imported files are included and run on demand.
+ */
 function buildCommands(outdir) {
   return build({
     ...common,
@@ -105,7 +108,7 @@ function buildCommands(outdir) {
     outdir,
     outExtension: { '.js': '.cjs' },
     format: 'cjs',
-    // A script from the code cache cannot `import()`: libraries are required, addresses go through base/util/import-url.ts.
+    // A script from the code cache cannot `import()`: libraries are required, URLs go through base/util/import-url.ts.
     supported: { 'dynamic-import': false },
     minifySyntax: true,
     minifyWhitespace: true,
@@ -118,7 +121,7 @@ function buildCommands(outdir) {
   });
 }
 
-/** States as most trees have them: their code is what a state run must not wait for. They touch nothing outside the folder. */
+/** Typical states: their code should be in the cache for state runs. They change nothing outside the folder. */
 const warmUpStates = `{% set out = pillar['out'] %}
 {% for name in ['a', 'b'] %}
 {{ out }}/{{ name }}.conf:
@@ -161,7 +164,7 @@ function writeWarmUp(folder) {
   write('srv/states.sls', warmUpStates);
   for (const name of ['a', 'b']) write(`srv/${name}.txt`, `${name}\n`);
   write('srv/template.j2', '{% if text %}{{ text }}{% endif %}\n');
-  // One file is there already, so that comparing and showing a difference are warm too.
+  // One file exists already, so that comparing and printing a difference are in the cache too.
   write('out/a.conf', 'a\n');
   write('out/old', 'old\n');
 }

@@ -1,11 +1,11 @@
-// `npm run check`: types, lint and format, and the rules of scripts/check/. What to run before every commit.
-// `--rules` runs the rules alone, `--planted` shows that each check finds the violation planted for it.
+// `npm run check`: types, lint and format, and the rules of scripts/check/. Run it before every commit. `--rules` runs
+// only the rules, `--planted` shows that each check finds the violation planted for it.
 import { spawn } from 'node:child_process';
 import { writeTable } from './gen-builtin.mjs';
 import { writeCalls } from './gen-calls.mjs';
 import { installDependencies, root } from './setup.mjs';
 
-/** Checks that are programs of their own: name and arguments of node. */
+/** Checks that are separate programs: name and arguments of node. */
 export const checkPrograms = {
   types: ['node_modules/typescript/bin/tsc', '-p', '.'],
   'lint and format': ['node_modules/@biomejs/biome/bin/biome', 'check', '--colors=off', '.'],
@@ -25,7 +25,10 @@ export async function load(file) {
   return await import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].text).toString('base64')}`);
 }
 
-/** Where modules cannot be bundled, the types say why; calls between functions are then as loose as for users. */
+/**
+ * Where modules cannot be bundled, the type check reports why; calls between functions are then checked as loosely as
+ * for users.
+ */
 export async function prepareTypes() {
   await writeCalls().catch((error) => console.log(`calls between functions are not checked: ${error.message}`));
 }

@@ -1,4 +1,4 @@
-// `npm run docs`: writes the reference pages that are made from the code.
+// `npm run docs`: writes the reference pages that are generated from the code.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { load } from './check.mjs';

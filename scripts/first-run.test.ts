@@ -1,4 +1,4 @@
-// What runs before `npm install` has run can import nothing but Node and files of its own.
+// Scripts that run before `npm install` may import only Node and their own files.
 import { readFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -23,7 +23,7 @@ const scratch = resolve(options.scratch ?? `${folder}-work`);
 const { applyThrice, downloadPackages } = await loadBundled('apply');
 const { openOurs } = await loadBundled('ours');
 
-/** Packages the states will ask for, so that they can be had without a network. */
+/** Packages that the states will install, so that they are available without a network. */
 async function packageNames(conf, sls) {
   const call = await openOurs(conf);
   const names = new Set();
@@ -38,7 +38,7 @@ async function packageNames(conf, sls) {
   return [...names];
 }
 
-/** Salt's own three runs are kept: they take most of the time. */
+/** Salt's own three runs are cached: they take most of the time. */
 async function kept(path, work) {
   if (existsSync(path) && !options.fresh) return JSON.parse(readFileSync(path, 'utf8'));
   const value = await work();

@@ -23,11 +23,11 @@ const { values: options, positionals } = parseArgs({
 });
 const folder = resolve(positionals[0] ?? '.');
 const scratch = resolve(options.scratch ?? `${folder}-work`);
-// Whether a proxy is set decides how Salt's http functions fail: both sides run without.
+// A proxy setting affects how Salt's http functions fail: both sides run without one.
 for (const name of Object.keys(process.env)) if (/_proxy$/i.test(name)) delete process.env[name];
 const { openOurs } = await loadBundled('ours');
 
-/** Grains to pretend, as `name=value,name=value`. */
+/** Grains to simulate, as `name=value,name=value`. */
 function pretended() {
   const values = Object.fromEntries(
     options.grains
@@ -44,7 +44,10 @@ const theirs = {
   functions: saltFunctions(options.salt, 'modules'),
 };
 
-/** Functions Salt has that are used but unknown here: state functions of the low state, execution functions named in templates. */
+/**
+ * Functions of Salt that are used but do not exist here: state functions of the low state, execution functions named in
+ * templates.
+ */
 function missingFunctions(root, lows, known) {
   const missing = new Set();
   for (const low of lows) {

@@ -8,7 +8,7 @@ import { withBuiltin } from './load-builtin.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 
-/** Functions that states ask for before they call them: package managers that users add may have them, ours do not. */
+/** Functions that states check for before they call them: package managers of users may have them, ours do not. */
 const ofUsers = [
   'pkg.check_db',
   'pkg.del_repo_key',
@@ -19,7 +19,7 @@ const ofUsers = [
   'pkg.verify',
 ];
 
-/** Function name → how many arguments it needs, how many it takes, and their names. */
+/** Function name → how many arguments it requires, how many it accepts, and their names. */
 export function signatures() {
   return withBuiltin(async (builtin) => {
     const found = new Map();
@@ -38,13 +38,13 @@ export function signatures() {
   });
 }
 
-/** Several modules may provide a function (`pkg.install`): a call has to suit one of them. */
+/** Several modules may provide a function (`pkg.install`): a call has to match one of them. */
 function add(found, name, params) {
   const list = Object.entries(params).filter(([, { kind }]) => kind !== 'kwargs');
   const names = list.filter(([, { kind }]) => kind !== 'rest').map(([key]) => key);
   const rest = list.length > names.length;
   const open = rest || Object.values(params).some(({ kind }) => kind === 'kwargs');
-  // What is required may be given by name (callWith); a call without names has to give it.
+  // Required arguments may be given by name (callWith); a call without names has to give them.
   const required = list.filter(([, { kind, required }]) => kind !== 'rest' && required).length;
   const known = found.get(name);
   if (!known) found.set(name, { names, rest: open, required });
@@ -56,7 +56,7 @@ function add(found, name, params) {
     });
 }
 
-/** Tuples of every permitted length; optional elements would let `undefined` through. */
+/** Tuples of every allowed length; optional elements would accept `undefined`. */
 function argumentsOf({ names, rest, required }) {
   if (rest) return `[${[...Array(required).fill('V'), '...V[]'].join(', ')}]`;
   const lengths = Array.from({ length: names.length - required + 1 }, (_, more) => required + more);

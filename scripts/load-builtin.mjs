@@ -1,4 +1,4 @@
-// The table of built-in extensions as a program can use it: bundled, imported, and removed again.
+// The table of built-in extensions for programs: bundled, imported, and removed again.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -6,9 +6,9 @@ import { writeTable } from './gen-builtin.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 
-/** What `use` makes of the table; its modules are loaded while it runs. */
+/** The result of `use` with the table; its modules are loaded while it runs. */
 export async function withBuiltin(use) {
-  // Not before: whoever checks for the first time has no packages yet.
+  // Not imported earlier: in a new checkout there are no packages yet.
   const { build } = await import('esbuild');
   writeTable();
   // Inside the checkout, so that packages are found.

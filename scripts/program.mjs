@@ -5,7 +5,9 @@ import { basename, dirname, join } from 'node:path';
 import { build } from 'esbuild';
 import { buildWhenNeeded, installDependencies, root } from './setup.mjs';
 
-/** In a bundle every file would have the folder of the bundle; helpers of tests look for their files beside themselves. */
+/**
+ * In a bundle every file would have the folder of the bundle; helpers of tests search their files next to themselves.
+ */
 const ownFolders = {
   name: 'own-folders',
   setup: (bundler) =>
@@ -15,7 +17,7 @@ const ownFolders = {
     })),
 };
 
-/** Installs and builds what is missing, then runs the file below test/; its exit status. */
+/** Installs and builds what is missing, then runs the file below test/; returns its exit status. */
 export async function runProgram(file, args) {
   installDependencies(console.error);
   buildWhenNeeded(console.error);
@@ -35,7 +37,7 @@ export async function runProgram(file, args) {
     });
     return await new Promise((resolve) => {
       const child = spawn(process.execPath, [outfile, ...args], { stdio: 'inherit', cwd: root });
-      // A terminal tells the child too; it ends itself, and so its folder is removed here.
+      // A terminal signals the child too; it ends itself, and so its folder is removed here.
       process.on('SIGINT', () => {});
       process.on('SIGTERM', () => child.kill('SIGTERM'));
       child.once('close', (code) => resolve(code ?? 1));

@@ -14,7 +14,7 @@ function fail(text) {
   process.exit(1);
 }
 
-/** Content hash of what decides whether dependencies or bundles are current. */
+/** Content hash of the files that determine whether dependencies or bundles are current. */
 function stampOf(paths, more = '') {
   const hash = createHash('sha256').update(process.version).update(more);
   for (const path of paths) hash.update(path).update(readFileSync(join(root, path)));
@@ -30,7 +30,7 @@ function mark(marker, stamp) {
   writeFileSync(join(root, marker), stamp);
 }
 
-/** What is installed depends on these alone: another script or description changes nothing. */
+/** What is installed depends only on these: another script or description has no effect. */
 function dependenciesStamp() {
   const { dependencies, optionalDependencies, devDependencies } = JSON.parse(
     readFileSync(join(root, 'package.json'), 'utf8'),
@@ -60,13 +60,13 @@ export function installDependencies(say = () => {}) {
   mark('node_modules/.halite-stamp', stamp);
 }
 
-/** Add-ons are compiled against the headers that came with this Node, where they did; others are downloaded. */
+/** Add-ons are compiled with the headers of this Node, if present; otherwise headers are downloaded. */
 function ownHeaders() {
   const folder = dirname(dirname(process.execPath));
   return existsSync(join(folder, 'include/node/node.h')) ? { npm_config_nodedir: folder } : {};
 }
 
-/** An optional package: npm does not say that it could not be built. */
+/** An optional package: npm does not report that it could not be built. */
 function hasSqlite() {
   if (major > 22 || (major === 22 && minor >= 13)) return true;
   try {
@@ -92,7 +92,7 @@ function sources() {
   return ['package.json', ...list('src'), ...list('scripts')].sort();
 }
 
-/** In a process of its own: esbuild keeps a service of its own running for as long as the process that used it. */
+/** In a separate process: esbuild keeps a service running as long as the process that used it. */
 export function buildWhenNeeded(say = () => {}) {
   const stamp = stampOf(sources());
   if (isCurrent('dist/.stamp', stamp)) return;

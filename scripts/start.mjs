@@ -1,4 +1,4 @@
-// `npm start`: a master and three minions in a private folder, first jobs answered, ready to play with; Ctrl-C ends it all.
+// `npm start`: a master and three minions in a private folder, with first jobs answered; Ctrl-C stops everything.
 import { spawn, spawnSync } from 'node:child_process';
 import { createReadStream, existsSync, mkdirSync, readFileSync, rmSync, statSync, watch, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -55,7 +55,7 @@ function daemon(name, args) {
   });
   child.on('exit', (code) => {
     if (stopping) return;
-    // In a playground minions are stopped on purpose, to see what the others and the master say.
+    // Here minions are stopped on purpose, to see the effect on the others and the master.
     if (ready && name !== 'master') {
       say(`${name} has ended; to start it again: salt-minion -c ${args[args.indexOf('-c') + 1]} -d`);
       return;
@@ -67,7 +67,7 @@ function daemon(name, args) {
   follow(name, log);
 }
 
-/** Prints what a daemon logs, as it comes. */
+/** Prints the log of a daemon as it is written. */
 function follow(name, file) {
   let at = 0;
   let busy = false;
@@ -87,7 +87,7 @@ function follow(name, file) {
   watch(file, read).unref();
 }
 
-/** A minion that somebody ended and started again by hand is no child of ours, but of this playground. */
+/** A minion that the user stopped and started again manually is not a child process, but belongs here. */
 function endRestarted(id) {
   try {
     const pid = Number(readFileSync(join(home, id, 'minion.pid'), 'utf8'));
@@ -131,7 +131,7 @@ async function eventually(what, test, seconds = 60) {
   const deadline = Date.now() + seconds * 1000;
   while (!(await test())) {
     if (Date.now() > deadline) {
-      console.error(`gave up waiting: ${what}`);
+      console.error(`timed out waiting for ${what}`);
       stop(1);
       await new Promise(() => {});
     }

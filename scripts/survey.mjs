@@ -1,4 +1,5 @@
-// `npm run survey -- [options] folder…`: which functions checked-out state trees use, and which trees Halite serves whole.
+// `npm run survey -- [options] folder…`: which functions checked-out state trees use, and which trees Halite supports
+// completely.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -41,7 +42,7 @@ const listed = new Map(
     .map(([kind, name, commit]) => [name, { kind, commit }]),
 );
 
-/** Sorted, so that the kept file changes only where a count did. */
+/** Sorted, so that the stored file changes only where a count did. */
 const sorted = (counts) => Object.fromEntries([...counts].sort(([a], [b]) => (a < b ? -1 : 1)));
 
 const repositories = positionals

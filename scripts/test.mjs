@@ -1,4 +1,5 @@
-// `npm test`: set-up, preparation, checks, every tier; ends with one line that counts. Arguments name tiers: npm test -- unit integration
+// `npm test`: set-up, preparation, checks, every tier; ends with one line of counts. Arguments name tiers: npm test --
+// unit integration
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -17,12 +18,12 @@ if (unknown.length > 0) {
 }
 const chosen = tiers.filter((name) => asked.length === 0 || asked.includes(name));
 const withChecks = asked.length === 0 || asked.includes('check');
-// Whoever plays with `npm start` in this terminal has these set; tests are about the defaults.
+// A user of `npm start` in this terminal has these set; tests use the defaults.
 for (const name of ['SALT_CONFIG_DIR', 'SALT_MASTER_CONFIG', 'SALT_MINION_CONFIG']) delete process.env[name];
 const required = process.env.HALITE_REQUIRE_ALL === '1';
 const counts = { passed: 0, failed: 0, skipped: 0 };
 const skippedIn = {};
-/** What failed, to be said again at the very end: logs of long runs are read from there. */
+/** Failures, repeated at the very end: logs of long runs are read from there. */
 const failures = [];
 const say = (text) => console.log(`\n== ${text}`);
 const since = (started) => `${((Date.now() - started) / 1000).toFixed(1)} s`;
@@ -32,7 +33,7 @@ function fail(text) {
   failures.push(text);
 }
 
-/** A program beside the tests; its output is shown when it has ended, so that it is not mixed with theirs. */
+/** A program next to the tests; its output is printed when it has ended, so that it is not mixed with theirs. */
 function check(name, args) {
   const started = Date.now();
   const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -48,7 +49,7 @@ function check(name, args) {
   );
 }
 
-/** `test/<tier>/…`; unit tests are beside what they test. */
+/** `test/<tier>/…`; unit tests are next to the tested files. */
 function tierOf(file) {
   const folder = /^test\/([^/]+)\//.exec(relative(root, file))?.[1];
   return tiers.includes(folder) ? folder : 'unit';
@@ -59,7 +60,7 @@ function failuresOf(file) {
   const short = (message) => message.split('\n').slice(0, 12).join('\n    ').slice(0, 1500);
   const where = `${tierOf(file.name)} ${relative(root, file.name)}`;
   const failed = file.assertionResults.filter(({ status }) => status === 'failed');
-  // A file that could not even be loaded has no tests to count.
+  // A file that could not be loaded has no tests to count.
   if (failed.length === 0 && file.status === 'failed') return [`${where}\n    ${short(file.message ?? '')}`];
   return failed.map(
     ({ fullName, failureMessages }) => `${where} > ${fullName}\n    ${short(failureMessages.join('\n'))}`,
@@ -67,8 +68,8 @@ function failuresOf(file) {
 }
 
 /**
- * Vitest projects, all at once: tests that wait for daemons leave the processors to those that compute. The JSON report
- * is what is counted, so nothing can be lost between the lines.
+ * All Vitest projects at once: tests that wait for daemons leave the CPU to those that compute. The counts come from
+ * the JSON report, so that nothing is lost.
  */
 function runVitest(projects) {
   const folder = mkdtempSync(join(tmpdir(), 'halite-report-'));
@@ -148,12 +149,12 @@ if (chosen.length > 0) {
 console.log(`   ${since(started)} without the preparation`);
 
 const table = tableOfMissing(chosen);
-if (table.length > 0) say(`not to be had here\n${table.join('\n')}`);
+if (table.length > 0) say(`not available here\n${table.join('\n')}`);
 if (required) {
   const missing = Object.entries(missingItems());
   for (const [name, item] of missing)
     if (item.need === 'required' && isFor(item, chosen)) fail(`${name} is required here: ${item.why}`);
-  // A tier that lacks what only some machines can have may skip tests; the table says which and why.
+  // A tier that lacks something that only some machines have may skip tests; the table lists which and why.
   const excused = chosen.filter((tier) => missing.some(([, item]) => item.need !== 'required' && isFor(item, [tier])));
   const unexcused = chosen.filter((tier) => !excused.includes(tier)).reduce((sum, tier) => sum + skippedIn[tier], 0);
   if (unexcused > 0) fail(`${unexcused} tests were skipped although everything is required here`);

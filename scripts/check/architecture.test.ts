@@ -1,4 +1,4 @@
-// How the rule about imports reads them; that it finds a forbidden one is in rules.test.ts.
+// How the rule about imports parses them; rules.test.ts shows that it finds a forbidden one.
 import { describe, expect, it } from 'vitest';
 import { importsOf, moduleOf } from './architecture.ts';
 
@@ -9,7 +9,7 @@ describe('architecture', () => {
     expect(importsOf(text).map((item) => item.specifier)).toEqual(['./a.ts', './b.ts', './c.ts', './d.ts']);
   });
 
-  it('knows the longest module name', () => {
+  it('finds the longest module name', () => {
     const rules = { modules: { base: [], 'base/codec': [] }, extensions: { node: [] }, libraries: {} };
     expect(moduleOf('base/codec/value.ts', rules)).toBe('base/codec');
     expect(moduleOf('base/log/value.ts', rules)).toBe('base');

@@ -1,4 +1,5 @@
-// Compares the imports below src/ with architecture.json: forbidden edges, misplaced libraries, modules that are not there.
+// Compares the imports below src/ with architecture.json: forbidden edges, misplaced libraries, modules that do not
+// exist.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { isTestFile } from './source-graph.ts';
@@ -6,7 +7,7 @@ import { isTestFile } from './source-graph.ts';
 export interface Rules {
   readonly modules: Readonly<Record<string, readonly string[]>>;
   readonly libraries: Readonly<Record<string, readonly string[]>>;
-  /** What extensions may use beside the SDK: parts of Node that only compute or connect. */
+  /** What extensions may use in addition to the SDK: parts of Node that only compute or connect. */
   readonly extensions: { readonly node: readonly string[] };
 }
 interface Import {
@@ -49,7 +50,7 @@ export function moduleOf(path: string, rules: Rules): string | undefined {
 const allows = (allowed: readonly string[], target: string): boolean =>
   allowed.some((name) => target === name || target.startsWith(`${name}/`));
 
-/** Every breach as one line; empty when the tree is sound. Tests may import everything, what they share may not. */
+/** Every violation as one line; empty when there is none. Tests may import everything, code shared by tests may not. */
 export function findForbiddenImports(root: string): string[] {
   const rules = readRules(root);
   const src = join(root, 'src');
@@ -70,7 +71,7 @@ export function findForbiddenImports(root: string): string[] {
 }
 
 function problemOf(path: string, from: string, specifier: string, rules: Rules): string | undefined {
-  // Who may import the SDK by its name is a rule of its own: extension-imports.ts.
+  // Which files may import the SDK by its name is a separate rule: extension-imports.ts.
   if (specifier.startsWith('node:') || (from === 'ext' && /^halite\/sdk(\/|$)/.test(specifier))) return undefined;
   if (specifier === 'halite/testing' && isTestFile(path)) return undefined;
   if (!specifier.startsWith('.')) {

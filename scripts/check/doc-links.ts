@@ -1,8 +1,8 @@
-// Links, anchors and paths of the tree that pages name: each leads somewhere.
+// Checks that links, anchors and repository paths in pages exist.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
-/** Records of what was decided then: their links work, but the code they tell of may have moved. */
+/** Records of past decisions: their links work, but the code that they describe may have moved. */
 const isHistory = (page: string): boolean => page.startsWith('docs/adr/') || page === 'CHANGELOG.md';
 
 export function findBrokenLinks(root: string): string[] {
@@ -33,7 +33,7 @@ export function pagesBelow(root: string): string[] {
   return [...top, ...below('docs'), ...below('.github')].sort();
 }
 
-/** Blocks of code and mermaid pictures are not prose: brackets there are no links. */
+/** Blocks of code and mermaid pictures are not prose: brackets there are not links. */
 const withoutCode = (text: string): string => text.replace(/^(```|~~~)[\s\S]*?^\1/gm, '');
 
 function linksIn(text: string): string[] {
@@ -45,7 +45,7 @@ function pathsIn(text: string): string[] {
   return [...text.matchAll(/`((?:src|scripts|test|docs|bin)\/[\w./@-]*)`/g)].map((match) => match[1]!);
 }
 
-/** The anchors that GitHub gives to headings, and those set by hand. */
+/** The anchors that GitHub generates for headings, and explicit ones. */
 function anchorsOf(text: string): Set<string> {
   const seen = new Map<string, number>();
   const anchors = new Set<string>();

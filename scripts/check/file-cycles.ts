@@ -1,13 +1,13 @@
-// Files that import each other in a circle: at run time, or in their types only.
+// Files that import each other in a cycle: at run time, or only in their types.
 import { readTree, type SourceGraph } from './source-graph.ts';
 
 interface FileCycle {
   readonly files: readonly string[];
-  /** Only types are imported on at least one edge: nothing breaks at run time, but nobody can read one without the other. */
+  /** At least one edge imports only types: nothing fails at run time, but the files cannot be understood separately. */
   readonly typesOnly: boolean;
 }
 
-/** Every circle as one line, its files in order. What is imported later, when it is needed, counts not. */
+/** Every cycle as one line, its files in order. Dynamic imports do not count. */
 export function findFileCycles(root: string): string[] {
   return fileCycles(readTree(root)).map(
     ({ files, typesOnly }) =>

@@ -1,4 +1,4 @@
-// A file that does not fit into one reading is two files.
+// Limits the length of files, so that each can be read at once.
 import { readTree } from './source-graph.ts';
 
 const largest = 400;

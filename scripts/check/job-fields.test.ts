@@ -1,4 +1,4 @@
-// The rule about messages and jobs: what it allows, and each kind of breach planted and named.
+// The rule about messages and jobs: what it allows, and each kind of violation planted and reported.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -19,7 +19,7 @@ function found(path: string, text: string): string[] {
 }
 
 describe('messages and jobs', () => {
-  it('are read as the tree does it', () => {
+  it('are read as in the repository', () => {
     expect(findJobFieldBreaches(fileURLToPath(new URL('../..', import.meta.url)))).toEqual([]);
   });
 
@@ -41,7 +41,7 @@ describe('messages and jobs', () => {
     "const fun = String(dictGet(of(job), 'fun') ?? '');",
     "if (load['retcode'] === 0) return;",
     "const names = found()?.['tgt'];",
-  ])('have no fields but those of their types: %s', (line) => {
+  ])('have only the fields of their types: %s', (line) => {
     expect(found('src/minion/jobs/planted.ts', `\n${line}\n`)).toEqual([
       'src/minion/jobs/planted.ts:2: a field of a job read from a map; read the map once into Job or JobReturn',
     ]);

@@ -1,9 +1,9 @@
-// What came over a wire is read by the message readers, and a job's fields are read through `Job` and `JobReturn`:
-// no cast makes a value of a message into something it was not proven to be, and no code but the edges looks into maps of jobs.
+// Messages from the wire are read by the message readers, and a job's fields are read through `Job` and `JobReturn`: no
+// cast turns a value of a message into an unverified type, and only the edges read maps of jobs.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
-/** Where messages of minions, masters, commands and job processes go through, and jobs are kept. */
+/** Folders through which messages of minions, masters, commands and job processes pass, and where jobs are stored. */
 const watched = [
   'src/master',
   'src/minion',
@@ -14,7 +14,7 @@ const watched = [
   'src/store',
 ];
 
-/** Files in which a cast is no cast of a message, and why. */
+/** Files in which a cast does not concern a message, and why. */
 const castsAllowed: Readonly<Record<string, string>> = {
   'src/engine/exec/job-messages.ts': 'what the daemon and its own job processes say to each other',
   'src/engine/exec/job-services.ts': 'what the daemon and its own job processes say to each other',
@@ -42,7 +42,7 @@ const castsAllowed: Readonly<Record<string, string>> = {
   'src/minion/link/network.ts': 'options of the configuration',
 };
 
-/** The edges: the only files that look into the map of a job, a result or a row, and what that map is. */
+/** The edges: the only files that read the map of a job, a result or a row, and what that map is. */
 const edges: Readonly<Record<string, string>> = {
   'src/master/reactor/call.ts': 'a reaction, as its file was rendered',
   'src/master/reactor/arguments.ts': 'a reaction, as its file was rendered',
@@ -73,7 +73,7 @@ const reads: readonly RegExp[] = [
   new RegExp(`(?<!opts|raw|opts\\(\\)|[A-Z]\\w*)(?<=[\\w\\])!.])\\['(?:${jobFields})'\\](?!\\s*=[^=])`),
 ];
 
-/** One line for each breach: `file:line: what`. */
+/** One line for each violation: `file:line: what`. */
 export function findJobFieldBreaches(root: string): string[] {
   return watched.flatMap((folder) => sourceFiles(join(root, folder)).flatMap((path) => breachesOf(root, path)));
 }

@@ -1,12 +1,12 @@
-// The pages that follow a job and a state through the code. Every step names its file and how it is reached, and that is checked:
-// the file of the step before imports it, or the page states the boundary that is crossed.
+// The pages that follow a job and a state through the code. Every step names its file and how it is reached, and that
+// is checked: the file of the previous step imports it, or the page states the boundary that is crossed.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readTree, type SourceGraph } from './source-graph.ts';
 
 const pages = ['docs/job-path.md', 'docs/state-path.md'];
 
-/** Between two processes, threads or objects that were put together elsewhere: no import can show these. */
+/** Between two processes, threads or objects that are connected elsewhere: imports do not show these. */
 const boundaries = ['unix socket', 'wire', 'job process', 'thread', 'callback'];
 
 interface Step {
@@ -51,14 +51,14 @@ function checkReached(
   const [, how = '', before = ''] = /^(.*?)(?: by|, from) (\d+)$/.exec(reached) ?? [];
   const from = files.get(Number(before));
   if (how !== 'imported' && !boundaries.includes(how))
-    return [`step ${number}: "${reached}" is no way to reach a file (imported by n, ${boundaries.join(', ')})`];
+    return [`step ${number}: "${reached}" is not a way to reach a file (imported by n, ${boundaries.join(', ')})`];
   if (!from || Number(before) === number) return [`step ${number}: no step ${before} to come from`];
   if (how === 'imported' && !imports(graph, from, file))
-    return [`step ${number}: ${from} does not import ${file}; follow the code and bring the page up to date`];
+    return [`step ${number}: ${from} does not import ${file}; follow the code and update the page`];
   return [];
 }
 
-/** Directly, or through an index that passes the names on. */
+/** Directly, or through an index that re-exports the names. */
 function imports(graph: SourceGraph, from: string, to: string): boolean {
   const direct = (graph.get(from)?.imports ?? []).map((item) => item.from);
   const passed = (path: string): string[] =>

@@ -1,4 +1,4 @@
-// Names and comments in words that a stranger understands: the list says which words were replaced, and by what.
+// Names and comments in words that a stranger understands: the list contains replaced words, and their replacements.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pagesBelow } from './doc-links.ts';
@@ -6,7 +6,7 @@ import { readTree } from './source-graph.ts';
 
 interface WordList {
   readonly words: Readonly<Record<string, string>>;
-  /** Path → words that mean something else there; `*` for all. */
+  /** Path → words that have another meaning there; `*` for all. */
   readonly allowed: Readonly<Record<string, readonly string[]>>;
 }
 
@@ -27,9 +27,9 @@ export function findOddWords(root: string): string[] {
   return breaches;
 }
 
-/** Single words are found inside identifiers, too: `checkName` has the word `name`. */
+/** Single words are also found inside identifiers: `checkName` contains the word `name`. Phrases are found as text. */
 function oddWords(text: string, words: WordList['words']): string[] {
-  const single = new Set(Object.keys(words).filter((word) => word === word.toLowerCase()));
+  const single = new Set(Object.keys(words).filter((word) => /^[a-z]+$/.test(word)));
   const found = new Set(
     (text.match(/[A-Z]?[a-z]+/g) ?? []).map((word) => word.toLowerCase()).filter((word) => single.has(word)),
   );

@@ -1,11 +1,12 @@
-// Shows that the check can fail: plants one violation of each rule into a copy of the tree, and a wrong type and a wrong format too.
+// Shows that the check can fail: adds one violation of each rule to a copy of the repository, and a wrong type and a
+// wrong format too.
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { type Rule, rules } from './rules.ts';
 
-/** What `npm run check` runs beside the rules. */
+/** What `npm run check` runs in addition to the rules. */
 const programs: readonly Pick<Rule, 'name' | 'planted'>[] = [
   { name: 'types', planted: { 'src/base/util/planted-type.ts': "export const planted: number = 'text';\n" } },
   {
@@ -25,7 +26,7 @@ export function plant(root: string, planted: Readonly<Record<string, string>>): 
   }
 }
 
-/** One line for each violation that the check of a planted copy did not name; the copy is removed. */
+/** One line for each violation that the check of the copy did not report; the copy is removed. */
 export function findUnreported(root: string): string[] {
   const copy = mkdtempSync(join(tmpdir(), 'halite-planted-'));
   try {

@@ -1,4 +1,4 @@
-// Each rule reports the violation planted for it, and says nothing about a tree without it.
+// Each rule reports the violation planted for it, and nothing for a tree without it.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { rules } from './rules.ts';
 
 const folders: string[] = [];
 
-/** What the rules read of the real tree, in small. */
+/** A small version of the files that the rules read. */
 const files: Readonly<Record<string, string>> = {
   'src/base/util/jid.ts': "export const jid = '2026';\n",
   'src/master/main.ts': "import { jid } from '../base/util/jid.ts';\n\nconsole.log(jid);\n",
@@ -42,7 +42,7 @@ afterEach(() => {
 });
 
 describe.each(rules)('$name', ({ find, planted }) => {
-  it('says nothing about a sound tree', () => {
+  it('reports nothing for a correct tree', () => {
     expect(find(smallTree())).toEqual([]);
   });
 

@@ -1,4 +1,4 @@
-// Every rule of the tree that types and lint cannot state. A rule is a function from the root to one line for each breach.
+// All rules that types and lint cannot express. A rule is a function from the root to one line for each violation.
 import { findStalePages } from '../docs/pages.ts';
 import { findForbiddenImports } from './architecture.ts';
 import { findBrokenLinks } from './doc-links.ts';
@@ -13,7 +13,10 @@ import { findUnusedExports } from './unused-exports.ts';
 export interface Rule {
   readonly name: string;
   readonly find: (root: string) => string[];
-  /** One violation: text that is added to the end of files (new ones begin empty). The rule then names the first of them. */
+  /**
+   * One violation: text that is added to the end of files (new ones begin empty). The rule must then name the first of
+   * them.
+   */
   readonly planted: Readonly<Record<string, string>>;
 }
 

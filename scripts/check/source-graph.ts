@@ -1,4 +1,5 @@
-// The source tree as a graph: which file exports which names, and which file imports them. Read from the text: the formatter keeps it regular.
+// The source tree as a graph: which file exports which names, and which file imports them. Parsed as text: the
+// formatter keeps it regular.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
@@ -8,7 +9,7 @@ export interface ImportedNames {
   /** `*` for a namespace or a dynamic import: every name counts as used. */
   readonly names: readonly string[];
   readonly typeOnly: boolean;
-  /** `export … from`: the names are passed on, not used here. */
+  /** `export … from`: the names are re-exported, not used here. */
   readonly passedOn: boolean;
   readonly dynamic: boolean;
 }
@@ -80,7 +81,7 @@ export function readSource(path: string, text: string): SourceFile {
 
 const trees = new Map<string, SourceGraph>();
 
-/** The tree below a root, read once: the rules of one run see the same files. */
+/** The tree below a root, read once: all rules of one run see the same files. */
 export function readTree(root: string): SourceGraph {
   const known = trees.get(root);
   if (known) return known;
@@ -97,6 +98,6 @@ export function readTree(root: string): SourceGraph {
   return graph;
 }
 
-/** Tests and what only they use: an export that nobody else uses is not alive because of them. */
+/** Tests and files that only tests use: their imports do not make an export used. */
 export const isTestFile = (path: string): boolean =>
   /\.test(-helper)?\.ts$/.test(path) || path.startsWith('test/') || /(^|\/)_?testing(\/|\.ts$|-)/.test(path);

@@ -16,9 +16,9 @@ export function findUnusedExports(root: string): string[] {
     if (!path.startsWith('src/') || isTestFile(path) || path.endsWith('.gen.ts')) continue;
     for (const name of exports) {
       if (isUsed(used, path, name) || entered(path, name)) continue;
-      // The file uses it itself, and tests look at it alone; or a type names a part of an exported function.
+      // The file uses it itself, and only tests import it; or a type is part of an exported function.
       if (isUsedInside(text, name) && (isUsed(tested, path, name) || isType(text, name))) continue;
-      // What is behind a name passed on is judged where it is declared.
+      // A re-exported name is checked where it is declared.
       if (isUsed(tested, path, name) && imports.some((item) => item.passedOn && item.names.includes(name))) continue;
       const who = isUsed(tested, path, name) ? 'only tests use' : 'nobody uses';
       breaches.push(`${path}: ${who} the export ${name}`);

@@ -1,4 +1,4 @@
-// The part of docs/architecture.md that says who may import whom, written from scripts/architecture.json.
+// The part of docs/architecture.md about allowed imports, generated from scripts/architecture.json.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Rules, readRules } from '../check/architecture.ts';
@@ -7,7 +7,7 @@ export const architecturePage = 'docs/architecture.md';
 const begin = '<!-- Generated from scripts/architecture.json by `npm run docs`: begin -->';
 const end = '<!-- end -->';
 
-/** The page with its generated part renewed; undefined where there is no page. */
+/** The page with its generated part renewed; undefined when there is no page. */
 export function renderArchitecturePage(root: string): string | undefined {
   const file = join(root, architecturePage);
   if (!existsSync(file)) return undefined;
@@ -19,7 +19,7 @@ export function renderArchitecturePage(root: string): string | undefined {
 }
 
 function importRules({ modules: listed, libraries }: Rules): string {
-  // Extensions reach the SDK by its name, as those of users do; a rule of its own sees to it.
+  // Extensions import the SDK by its name, as those of users do; a separate rule checks that.
   const modules = { ...listed, ext: [...(listed['ext'] ?? []), 'extend/sdk'] };
   const code = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(', ');
   return [

@@ -1,4 +1,4 @@
-// Every page of docs/ that is made from the code, and the check that each is up to date.
+// Every page of docs/ that is generated from the code, and the check that each is up to date.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { renderOptionsPage } from '../../src/base/config/docs.ts';
@@ -21,5 +21,5 @@ export function generatedPages(root: string): Readonly<Record<string, string>> {
 export function findStalePages(root: string): string[] {
   return Object.entries(generatedPages(root))
     .filter(([path, text]) => !existsSync(join(root, path)) || readFileSync(join(root, path), 'utf8') !== text)
-    .map(([path]) => `${path}: is not what the code says; run npm run docs`);
+    .map(([path]) => `${path}: is out of date; run npm run docs`);
 }

@@ -1,4 +1,5 @@
-// Items of the preparation: each is looked for, made when it is missing, and remembered with the reason when it cannot be had.
+// Items of the preparation: each is checked, created when it is missing, and recorded with the reason when it is not
+// available.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +14,7 @@ import { join } from 'node:path';
  */
 export const isFor = (item, tiers) => item.tiers.includes('all') || item.tiers.some((tier) => tiers.includes(tier));
 
-/** Where test runs keep what takes long to install; test/support/build-once.ts reads the same. */
+/** The folder in which test runs keep what takes long to install; test/support/build-once.ts reads the same. */
 export const testCache = process.env.HALITE_TEST_CACHE ?? join(homedir(), '.cache', 'halite-test');
 const file = join(testCache, 'prepared.json');
 
@@ -26,7 +27,7 @@ export function missingItems() {
   }
 }
 
-/** Writes down that an item is there, or why it cannot be had. */
+/** Records that an item exists, or why it is not available. */
 export function remember(item, why) {
   const missing = missingItems();
   delete missing[item.name];
@@ -35,7 +36,7 @@ export function remember(item, why) {
   writeFileSync(file, `${JSON.stringify({ missing }, null, 2)}\n`);
 }
 
-/** Looks for one item and makes it when it is missing, with a line that says how long that took. */
+/** Checks one item and creates it when it is missing, with a line that shows how long that took. */
 export async function prepare(item) {
   if (await item.isThere()) {
     if (missingItems()[item.name]) remember(item);
@@ -45,7 +46,7 @@ export async function prepare(item) {
   remember(item, why);
 }
 
-/** Does one piece of work and says what it was and how long it took; gives the reason when it failed. */
+/** Does one task and prints its name and duration; returns the reason when it failed. */
 export async function timed(name, work) {
   console.log(`   ${name} …`);
   const started = Date.now();
@@ -61,7 +62,7 @@ export async function timed(name, work) {
   return why;
 }
 
-/** The lines of the table of what these tiers do without; empty when nothing is missing. */
+/** The lines of the table of what is missing for these tiers; empty when nothing is missing. */
 export function tableOfMissing(tiers) {
   const rows = Object.entries(missingItems())
     .filter(([, item]) => isFor(item, tiers))

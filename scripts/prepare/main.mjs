@@ -1,5 +1,5 @@
-// `npm run prepare-tests [tier…]`: everything the tests need and do not bring, made once and in order before the first test.
-// Test workers install nothing: they look, and skip with the reason that was found here.
+// `npm run prepare-tests [tier…]`: everything that the tests need in addition, created once and in order before the
+// first test. Test workers install nothing: they check, and skip with the reason that was found here.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { tiers as allTiers } from './tiers.mjs';
 
 const self = fileURLToPath(import.meta.url);
 
-/** Runs this program for these tiers; two at once wait for each other. True when it came to its end. */
+/** Runs this program for these tiers; two runs wait for each other. True when it finished. */
 export function prepareTests(tiers) {
   mkdirSync(testCache, { recursive: true });
   const lock = join(testCache, 'prepare.lock');
@@ -22,7 +22,7 @@ export function prepareTests(tiers) {
   return spawnSync('flock', [lock, ...command], { stdio: 'inherit' }).status === 0;
 }
 
-/** The items that are written in TypeScript, beside the tests that use them. */
+/** The items that are written in TypeScript, next to the tests that use them. */
 async function testItems() {
   const { build } = await import('esbuild');
   const outfile = join(root, 'node_modules/.cache', `halite-prepare-${process.pid}.mjs`);

@@ -6,7 +6,7 @@ import { isFor, missingItems, remember, timed } from './items.mjs';
 
 const { packages } = JSON.parse(readFileSync(new URL('./packages.json', import.meta.url), 'utf8'));
 
-/** Some programs are in no folder of PATH: of root, or of one version among several. */
+/** Some programs are in no folder of PATH: those for root, or of one version among several. */
 function places() {
   const postgres = '/usr/lib/postgresql';
   return [
@@ -19,7 +19,7 @@ function places() {
 const isHere = ({ gives }) =>
   gives.startsWith('/') ? existsSync(gives) : places().some((place) => existsSync(join(place, gives)));
 
-// Packages must not start services of their own.
+// Packages must not start their own services.
 const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1', LC_ALL: 'C.UTF-8' };
 const patience = ['-q', '-o', 'DPkg::Lock::Timeout=600', '-o', 'Acquire::Retries=3'];
 
@@ -32,7 +32,7 @@ function run(file, args) {
 }
 
 function obstacle() {
-  if (!existsSync('/usr/bin/apt-get')) return 'this system is no Debian: there is no apt-get';
+  if (!existsSync('/usr/bin/apt-get')) return 'this system is not Debian: there is no apt-get';
   return process.getuid?.() === 0 ? undefined : 'only root may install packages';
 }
 
@@ -47,7 +47,7 @@ function known(names) {
 
 const itemOf = (entry) => ({ name: `package ${entry.package}`, tiers: entry.tiers, need: 'required' });
 
-/** Installs what these tiers need; what cannot be had is written down, each with its reason. */
+/** Installs what these tiers need; packages that are not available are recorded, each with its reason. */
 export async function preparePackages(tiers) {
   const wanted = packages.filter((entry) => isFor(entry, tiers));
   const missing = wanted.filter((entry) => !isHere(entry));

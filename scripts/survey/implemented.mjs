@@ -1,4 +1,4 @@
-// Every function the built-in loader knows, by kind.
+// Every function of the built-in loader, by kind.
 import { withBuiltin } from '../load-builtin.mjs';
 
 async function names(table) {

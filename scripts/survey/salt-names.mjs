@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-// Reading the syntax tree finds a module's functions whatever the module thinks of this machine.
+// The syntax tree gives a module's functions even if the module is not available on this machine.
 const reader = `
 import ast, json, os, salt
 
@@ -51,14 +51,14 @@ for kind in ("states", "modules"):
 print(json.dumps({kind: {name: sorted(f) for name, f in sorted(t.items())} for kind, t in out.items()}))
 `;
 
-/** Asks one installed Salt; answers `{states, modules}`, each `{module: [function…]}`. */
+/** Reads one installed Salt; returns `{states, modules}`, each `{module: [function…]}`. */
 export function namesFromSalt(python) {
   const run = spawnSync(python, ['-c', reader], { encoding: 'utf8', maxBuffer: 1 << 26 });
   if (run.status !== 0) throw new Error(`${python} could not read Salt's source: ${run.stderr}`);
   return JSON.parse(run.stdout);
 }
 
-/** Several releases as one: what any of them defines counts as a function of Salt. */
+/** Several releases combined: what any of them defines counts as a function of Salt. */
 export function mergeNames(all) {
   const merged = { states: {}, modules: {} };
   for (const names of all) {
@@ -71,7 +71,7 @@ export function mergeNames(all) {
   return merged;
 }
 
-/** The form kept as a fixture: one line of names a module. */
+/** The form of the fixture: one line of names per module. */
 export function packNames(names) {
   const pack = (table) => Object.fromEntries(Object.entries(table).map(([module, list]) => [module, list.join(' ')]));
   return `${JSON.stringify({ states: pack(names.states), modules: pack(names.modules) }, null, 1)}\n`;

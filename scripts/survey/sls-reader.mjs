@@ -1,4 +1,4 @@
-// Reads state declarations and function calls out of SLS and template text, without rendering it.
+// Reads state declarations and function calls from SLS and template text, without rendering it.
 
 /** The text without its Jinja: comments and statements blank (both branches of an `if` stay), expressions one word. */
 export function blankJinja(text) {
@@ -26,7 +26,7 @@ function structure(text) {
   return lines;
 }
 
-/** What belongs to the key at `at`: deeper lines, and list items at the key's own depth. */
+/** The lines that belong to the key at `at`: deeper lines, and list items at the key's own depth. */
 function bodyOf(lines, at) {
   const body = [];
   for (let i = at + 1; i < lines.length; i++) {
@@ -39,7 +39,7 @@ function bodyOf(lines, at) {
 
 const unquote = (text) => text.replace(/^(['"])(.*)\1$/, '$2');
 
-/** The key a declaration stands under: its ID. */
+/** The key of a declaration: its ID. */
 function idOf(lines, at) {
   for (let i = at - 1; i >= 0; i--) {
     if (lines[i].indent < lines[at].indent && !lines[i].text.startsWith('- '))
@@ -73,7 +73,7 @@ export function declarations(text, isState) {
     if (chosen.test(line)) unresolved += 1;
     const name = keyed.exec(line)?.[1] ?? (indent === 0 ? short.exec(line)?.[1] : undefined);
     const bare = /^([a-z0-9_]+):$/.exec(line)?.[1];
-    // At the outermost level a key is an ID, also when it looks like a function.
+    // At the outermost level a key is an ID, even when it looks like a function.
     const fun = name && (indent > 0 || short.test(line)) ? name : bare && splitForm(lines, at, bare, isState);
     if (fun && isState(fun)) found.push({ fun, body: bodyOf(lines, at), id: idOf(lines, at) });
   }

@@ -8,7 +8,7 @@ const extensions =
   /(^|\/)_(modules|states|grains|runners|renderers|utils|pillar|tops|engines|beacons|returners|proxy)\//;
 const largest = 1_000_000;
 
-/** Files of a tree below the root, in a fixed order; links are left alone, they may lead outside. */
+/** Files of a tree below the root, in a fixed order; links are skipped, because they may lead outside. */
 function* filesOf(folder, under = '') {
   const items = readdirSync(join(folder, under), { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
   for (const item of items) {

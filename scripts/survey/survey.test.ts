@@ -1,4 +1,4 @@
-// Reading state trees: every form of a declaration and of a call, and which trees are whole.
+// Reading state trees: every form of a declaration and of a call, and which trees are completely supported.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -88,7 +88,7 @@ describe('declarations', () => {
     expect(states(text)).toEqual(['file.managed', 'file.absent']);
   });
 
-  it('takes no requisite, text, comment or unknown function for a state', () => {
+  it('does not count a requisite, text, comment or unknown function as a state', () => {
     const text = `a:
   file.managed:
     - contents: |

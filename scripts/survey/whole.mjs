@@ -1,4 +1,4 @@
-// Which surveyed repositories are served whole, and what the others lack.
+// Which surveyed repositories are completely supported, and what the others lack.
 
 const kinds = ['states', 'modules'];
 
@@ -7,7 +7,7 @@ const otherSystems = new Set([
   ...['certutil', 'chocolatey', 'dism', 'lgpo', 'macdefaults', 'macpackage', 'pkgng', 'ports', 'poudriere', 'reg'],
   ...['shortcut', 'sysrc', 'wua', 'wusa', 'xcode'],
 ]);
-/** Names that other modules of Linux have too: `system` as a state is Windows, `service.running` is for proxies. */
+/** Names that other modules of Linux have too: `system` as a state is for Windows, `service.running` for proxies. */
 const otherFunctions = new Set([
   ...['states:system.computer_desc', 'states:system.computer_name', 'states:system.hostname', 'states:system.reboot'],
   ...['states:system.join_domain', 'states:system.shutdown', 'modules:service.running'],
@@ -63,7 +63,7 @@ export function measureWhole(repositories, have) {
   };
 }
 
-/** Missing functions, those first that alone complete most repositories. */
+/** Missing functions, first those that alone complete most repositories. */
 export function rankMissing(lacking) {
   const found = new Map();
   for (const { repository, missing } of lacking) {

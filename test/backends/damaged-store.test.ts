@@ -1,4 +1,4 @@
-// A job store whose file is damaged or gone: a new one takes its place, and nothing that waits to be written is lost.
+// A job store whose file is damaged or deleted: a new one replaces it, and queued writes are not lost.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ describe('a damaged SQLite store', () => {
     expect(readdirSync(folder).filter((name) => name.startsWith('jobs.db.damaged-'))).toHaveLength(1);
   });
 
-  it('that is gone altogether is replaced, too', async () => {
+  it('that is deleted is replaced too', async () => {
     let store = await open();
     const jid = generateJid();
     for (let at = 0; at < 400; at++) await store.saveReturn(ret(jid, `m${at}`, 'x'.repeat(2000)));
@@ -52,7 +52,7 @@ describe('a damaged SQLite store', () => {
     await store.close();
   });
 
-  it('that somebody removed is written again, with everything that was in it', async () => {
+  it('that was removed is written again, with its whole content', async () => {
     const store = await open();
     const jid = generateJid();
     await store.saveJob(job(jid));
@@ -62,7 +62,7 @@ describe('a damaged SQLite store', () => {
     // As the master does by the clock.
     await store.clean({ keepSeconds: 0, maxBytes: 0 }).catch(() => undefined);
     await store.saveReturn(ret(jid, 'c'));
-    await eventually('the new file to be told', () => said.length > 0);
+    await eventually('the new file to be reported', () => said.length > 0);
     expect([...(await store.returns(jid)).keys()].sort()).toEqual(['a', 'b', 'c']);
     expect(said).toEqual([expect.stringContaining('written again')]);
     expect(statSync(join(folder, 'jobs.db')).mode & 0o777).toBe(0o600);
@@ -72,7 +72,7 @@ describe('a damaged SQLite store', () => {
     await again.close();
   });
 
-  it('is replaced while it runs; nothing that waits to be written is lost, and minions stay known', async () => {
+  it('is replaced while it runs; queued writes are not lost, and minion data stays', async () => {
     let store = await open();
     await store.saveMinionData('a', { grains: newDict([['os', 'Debian']]), pillar: newDict() });
     const jid = generateJid();

@@ -1,4 +1,4 @@
-// The job store conformance suite; every driver runs it against the real thing.
+// The job store conformance suite; every driver runs it against the real database.
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ describe.each(drivers)('job store on $name', ({ open }) => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('gives back what was stored', async () => {
+  it('returns what was stored', async () => {
     const jid = generateJid();
     await store.saveJob(job(jid));
     expect(await store.saveReturn(ret(jid, 'a', { deep: ['ünïcode', 1.5, null, { x: 2 }] }))).toBe('stored');
@@ -76,7 +76,7 @@ describe.each(drivers)('job store on $name', ({ open }) => {
     expect(await found({ startAfter: new Date(Date.now() + 60_000) })).toEqual([]);
   });
 
-  it('keeps what minions told about their own runs apart from jobs of the master', async () => {
+  it('separates runs that minions reported from jobs of the master', async () => {
     const told = (user: string, fun: string) => {
       const load = newDict(Object.entries({ cmd: '_return', fun, user }));
       return { user, fun, load, expected: ['evil'], adopted: true };
@@ -86,7 +86,7 @@ describe.each(drivers)('job store on $name', ({ open }) => {
     const before = await store.load(published);
     for (const user of ['alice', 'evil']) await store.saveJob(job(published, told(user, 'cmd.run')));
     expect(await store.load(published)).toEqual(before);
-    // The first word about it stays, until the master publishes under that name.
+    // The first report stays, until the master publishes with that jid.
     await store.saveJob(job(free, told('evil', 'cmd.run')));
     await store.saveJob(job(free, told('evil', 'cmd.shell')));
     expect(await store.load(free)).toMatchObject({ fun: 'cmd.run' });
@@ -95,7 +95,7 @@ describe.each(drivers)('job store on $name', ({ open }) => {
     expect(await store.expected(free)).not.toContain('evil');
   });
 
-  it('lets nobody else write over a job', async () => {
+  it('does not let another user overwrite a job', async () => {
     const jid = generateJid();
     await store.saveJob(job(jid, { user: 'alice' }));
     await store.saveJob(job(jid, { user: 'mallory', load: newDict([['fun', 'cmd.run']]) }));
@@ -104,7 +104,7 @@ describe.each(drivers)('job store on $name', ({ open }) => {
     expect(await store.expected(jid)).toEqual(['a', 'b', 'c']);
   });
 
-  it('knows jobs whose minions have neither a result nor a reason', async () => {
+  it('finds jobs whose minions have neither a result nor a reason', async () => {
     const [open, done, internal] = [generateJid(), generateJid(), generateJid()];
     const now = Date.now();
     const expected = ['returned', 'missing', 'noted', 'kept', 'waiting'];
@@ -124,7 +124,7 @@ describe.each(drivers)('job store on $name', ({ open }) => {
     expect(found).toEqual([{ jid: open, fun: 'test.ping', user: 'alice', ids: ['noted', 'waiting'] }]);
   });
 
-  it('remembers verdicts and minion data', async () => {
+  it('stores verdicts and minion data', async () => {
     const jid = generateJid();
     const evidence = newDict([['last_contact', 'yesterday']]);
     await store.saveVerdicts([
@@ -149,7 +149,7 @@ describe.each(drivers)('job store on $name', ({ open }) => {
     expect((await store.returns(old)).size).toBe(0);
   });
 
-  it('answers SQL over the views people know', async () => {
+  it('answers SQL over the views of Salt', async () => {
     const jid = generateJid();
     await store.saveJob(job(jid));
     await store.saveReturn(ret(jid, 'a', 'hello'));
@@ -202,7 +202,7 @@ describe.each(drivers)('job store on $name', ({ open }) => {
   });
 });
 
-describe('what the SQLite store has written already', () => {
+describe('the precomputed rows of the SQLite store', () => {
   let folder: string;
   let store: JobStore;
   beforeEach(async () => {
@@ -244,7 +244,7 @@ describe('what the SQLite store has written already', () => {
     }
   }
 
-  it('is what the jobs and results say, after any writes and cleaning', async () => {
+  it('equals the jobs and results, after any writes and cleaning', async () => {
     const jids = Array.from({ length: 8 }, (_, n) => `2026010100000${n}000000`);
     const value = fc.oneof(
       fc.constantFrom<Value>(
@@ -303,7 +303,7 @@ describe('what the SQLite store has written already', () => {
     );
   });
 
-  it('names the outputter of the results, and leaves what must be looked at', async () => {
+  it('names the outputter of the results, and skips those that must be parsed', async () => {
     const jid = generateJid();
     const formed = (id: string, out: string): ReturnRecord => {
       const record = ret(jid, id);
@@ -333,7 +333,7 @@ describe('what the SQLite store has written already', () => {
   });
 });
 
-describe('queries of others', () => {
+describe('queries of users', () => {
   const folder = mkdtempSync(join(tmpdir(), 'halite-store-'));
   const file = join(folder, 'jobs.db');
   afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -93,13 +93,13 @@ describe.each(sources)('$name', ({ name, start, mark }) => {
     );
   });
 
-  it('makes lists as told', async (test) => {
+  it('creates lists as configured', async (test) => {
     if (!options) return test.skip('the server cannot be installed here');
     expect(await compiled([{ query: flat, as_list: true }])).toMatch(/^\{'a': \['[12]', '[12]'\], 'b': None\}$/);
     expect(await compiled([{ query: flat, with_lists: '1' }])).toMatch(/^\{'a': \['[12]', '[12]'\], 'b': \[None\]\}$/);
   });
 
-  it('nests as deep as told', async (test) => {
+  it('nests as deep as configured', async (test) => {
     if (!options) return test.skip('the server cannot be installed here');
     expect(await compiled([deep])).toBe("{'x': {'m': {'p': '1', 'q': '2'}, 'n': {'p': '3'}}, 'y': {'m': {'p': None}}}");
     expect(await compiled([{ query: deep, depth: 1 }])).toBe(
@@ -116,7 +116,7 @@ describe.each(sources)('$name', ({ name, start, mark }) => {
     );
   });
 
-  it('says what is wrong, and keeps what there was', async (test) => {
+  it('reports the error, and keeps the previous data', async (test) => {
     if (!options) return test.skip('the server cannot be installed here');
     tree.logged.length = 0;
     expect(await compiled([flat, 'SELECT y FROM nowhere WHERE x = %s'])).toMatch(/^\{'a'/);

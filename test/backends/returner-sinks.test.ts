@@ -1,4 +1,4 @@
-// The thread that talks to returners, with a returner that ends it: it is started again and nothing is lost.
+// The thread for returners, with a returner that ends it: it is started again and nothing is lost.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { eventually } from '../support/eventually.ts';
 const folder = mkdtempSync(join(tmpdir(), 'halite-sinks-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-it('goes on after a returner has ended its thread', async () => {
+it('continues after a returner has ended its thread', async () => {
   const [file, died] = [join(folder, 'diary'), join(folder, 'died')];
   mkdirSync(join(folder, 'returners'));
   writeFileSync(

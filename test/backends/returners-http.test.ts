@@ -1,4 +1,4 @@
-// Returners of services that cannot be had here, against a local server that looks at every request.
+// Returners of services that are not available here, against a local server that checks every request.
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -216,7 +216,7 @@ describe('webhook', () => {
     expect(server.take()).toHaveLength(1);
   });
 
-  it('says when nobody is there, and in time', async () => {
+  it('reports an unreachable server, in time', async () => {
     const gone = await openForTest('webhook', { webhook: { url: 'http://127.0.0.1:1/secret', retries: 0 } });
     const said = await gone.save(someReturn(nextJid(), 'web1')).then(String, (error: Error) => error.message);
     expect(said).toBe('webhook at 127.0.0.1:1 cannot be reached: connect ECONNREFUSED 127.0.0.1:1');

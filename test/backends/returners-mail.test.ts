@@ -88,7 +88,7 @@ describe('returner smtp', () => {
     expect(mail).toMatch(/^Subject: Email from Salt\r?$/m);
   });
 
-  it('encrypts the connection, and trusts only whom it is told to', async (context) => {
+  it('encrypts the connection, and trusts only configured authorities', async (context) => {
     if (!secure) return context.skip();
     const jid = nextJid();
     const careful = await openForTest('smtp', { ...smtp(secure), 'smtp.tls': true });
@@ -98,7 +98,7 @@ describe('returner smtp', () => {
     expect(mailsWith(secure, jid)).toHaveLength(1);
   });
 
-  it('encrypts the text for those who get it, and sends nothing readable when it cannot', async (context) => {
+  it('encrypts the text for the recipients, and sends nothing readable when it cannot', async (context) => {
     const gpg = preparedProgram('gpg', 'gnupg');
     if (!plain || !gpg) return context.skip();
     const home = join(folder, 'owner');
@@ -127,7 +127,7 @@ describe('returner smtp', () => {
     spawnSync('gpgconf', ['--homedir', join(home, '.gnupg'), '--kill', 'all']);
   });
 
-  it('says when nobody is there', async () => {
+  it('reports an unreachable server', async () => {
     const session = await openForTest('smtp', { ...smtp({ port: 1 } as SmtpServer), 'smtp.password': 'geheim' });
     const text = await session.save(someReturn(nextJid(), 'web1')).then(String, String);
     expect(text).toContain('The mail server at 127.0.0.1:1 took no mail');
@@ -200,7 +200,7 @@ describe('returner highstate', () => {
     expect(mail).toContain('color:green;');
   });
 
-  it('shows what a function says, one for success and one for failure', async () => {
+  it('includes the result of a function, one for success and one for failure', async () => {
     const file = join(folder, 'extra.yaml');
     const names = { failure_function: 'bad.fun', success_function: 'good.fun', report_everything: true };
     const session = await openForTest(
@@ -223,7 +223,7 @@ describe('returner highstate', () => {
     }
   });
 
-  it('says where there are no functions', async () => {
+  it('reports where there are no functions', async () => {
     const opts = { highstate: { failure_function: 'pillar.items', file_output: join(folder, 'none.yaml') } };
     const session = await openForTest('highstate', opts);
     const ret = someReturn(nextJid(), 'web1', { fun: 'state.apply', return: states });

@@ -40,7 +40,7 @@ returnerSuite({
     }),
 });
 
-it('numbers of mongo are what they were', async () => {
+it('numbers of mongo keep their type', async () => {
   const server = await startMongoLike();
   const [host = '', port = ''] = real?.split(':') ?? ['127.0.0.1', String(server.port)];
   const session = await openForTest('mongo', { mongo: { host, port: Number(port), db } });
@@ -101,7 +101,7 @@ describe('documents of mongo', () => {
     await server.stop();
   });
 
-  it('takes an address, and says what is wrong without showing it', async () => {
+  it('accepts a URI, and reports errors without showing it', async () => {
     const server = await startMongoLike();
     const session = await openForTest('mongo', { 'mongo.uri': `mongodb://127.0.0.1:${server.port}/other` });
     await session.save(someReturn(nextJid(), 'web1'));

@@ -76,7 +76,7 @@ describe('keys in redis', () => {
   });
 });
 
-it('a wrong password is said, and not shown', async (context) => {
+it('a wrong password is reported, and not shown', async (context) => {
   const server = kept(await startRedis({ password: 'geheim' }));
   if (!server) return context.skip();
   const opts = { 'redis.host': '127.0.0.1', 'redis.port': server.port, 'redis.password': 'falsch' };
@@ -86,7 +86,7 @@ it('a wrong password is said, and not shown', async (context) => {
   expect(text).not.toContain('falsch');
 });
 
-it('sentinels say where the server is', async (context) => {
+it('sentinels give the address of the server', async (context) => {
   const server = kept(await startRedis());
   const sentinel = server && kept(await startSentinel(server.port));
   if (!server || !sentinel) return context.skip();

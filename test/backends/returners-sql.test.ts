@@ -89,7 +89,7 @@ describe('MariaDB', () => {
     ]);
   });
 
-  it('keeps runners as Salt does, and gives them back as they came', async (context) => {
+  it('stores runners as Salt does, and returns them unchanged', async (context) => {
     if (!server) return context.skip();
     const session = await openForTest('mysql', server.options);
     const jid = nextJid();
@@ -124,7 +124,7 @@ describe('MariaDB', () => {
     expect(rows.map((row) => row['id'])).toEqual(['config', 'kwargs']);
   });
 
-  it('says what is wrong: password, tables, data that never fits', async (context) => {
+  it('reports errors: password, tables, data that never fits', async (context) => {
     if (!server) return context.skip();
     const attempt = async (opts: Record<string, Value>, ret = someReturn(nextJid(), 'x')) => {
       const session = await openForTest('mysql', { ...server!.options, ...opts });
@@ -151,7 +151,7 @@ describe('MariaDB', () => {
     ]);
   });
 
-  it('speaks TLS with a server that demands it', async (context) => {
+  it('uses TLS with a server that requires it', async (context) => {
     if (!server) return context.skip();
     await server.sql("GRANT ALL ON salt.* TO secure@'%' IDENTIFIED BY 'salt' REQUIRE SSL");
     const save = async (more: Record<string, Value>) => {
@@ -163,7 +163,7 @@ describe('MariaDB', () => {
     await save({ 'mysql.ssl_ca': certificate('ca') });
   });
 
-  it('cleans old jobs, into archive tables when asked', async (context) => {
+  it('cleans old jobs, into archive tables if configured', async (context) => {
     if (!server) return context.skip();
     const session = await openForTest('mysql', { ...server.options, archive_jobs: true });
     const [old, fresh] = ['20200101000000000001', nextJid()];
@@ -212,7 +212,7 @@ describe('PostgreSQL', () => {
     }),
   );
 
-  it('speaks TLS when it is told to', async (context) => {
+  it('uses TLS when configured', async (context) => {
     if (!server) return context.skip();
     await tables('postgres')();
     const session = async (more: Record<string, Value>) =>
@@ -268,7 +268,7 @@ describe('files', () => {
     events: async () => lines(join(folder, 'multi.json')).filter((line) => 'tag' in line) as unknown as StoredEvent[],
   });
 
-  it('lie where Salt looks for them', async () => {
+  it('are stored where Salt expects them', async () => {
     const cachedir = join(folder, 'layout');
     const session = await openForTest('local_cache', { cachedir, hash_type: 'sha256' });
     const jid = '20190724155612509222';

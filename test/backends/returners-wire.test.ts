@@ -47,7 +47,7 @@ describe('returner carbon', () => {
     await expect(session.save(text)).rejects.toThrow('trying to convert metric: carbon.web2.test.ping, with val: text');
   });
 
-  it('says when nobody is there', async () => {
+  it('reports an unreachable server', async () => {
     const session = await openForTest('carbon', { 'carbon.host': '127.0.0.1', 'carbon.port': 1 });
     await expect(session.save(someReturn(nextJid(), 'web1'))).rejects.toThrow(
       'carbon at 127.0.0.1:1 cannot be reached',
@@ -98,7 +98,7 @@ describe('returner syslog', () => {
     });
   }
 
-  it('refuses levels, options and tags that are none', async () => {
+  it('refuses invalid levels, options and tags', async () => {
     await expect(openForTest('syslog', { 'syslog.level': 'LOG_LOUD' })).rejects.toThrow('no level LOG_LOUD');
     await expect(openForTest('syslog', { 'syslog.options': ['LOG_X'] })).rejects.toThrow('no option LOG_X');
     await expect(openForTest('syslog', { 'syslog.tag': 'x'.repeat(33) })).rejects.toThrow('32 characters');

@@ -1,4 +1,4 @@
-// Secret stores: drivers against real servers where there are some, and links in configuration files.
+// Secret stores: drivers against real servers where available, and references in configuration files.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -56,7 +56,7 @@ async function roundTrip(ctx: ModuleContext): Promise<void> {
 }
 
 describe('addresses', () => {
-  it('come back as they are unless they lead to a profile, of the options or of the pillar', async () => {
+  it('are returned unchanged unless they refer to a profile, of the options or of the pillar', async () => {
     process.env['HALITE_SDB_TEST'] = 'from the environment';
     const ctx = contextOf(newDict([['plain', 'x']]), newDict([['osenv', profile({ driver: 'env' })]]));
     expect(await ctx.call('sdb.get', 'sdb://osenv/HALITE_SDB_TEST')).toBe('from the environment');
@@ -70,7 +70,7 @@ describe('addresses', () => {
     await expect(ctx.call('sdb.delete', 'sdb://osenv/x')).rejects.toThrow("'env.delete' is not available");
     await expect(storeOf({ driver: 'keyring' }).call('sdb.get', 'sdb://store/x')).rejects.toThrow("'keyring.get'");
   });
-  it('are followed by config.get', async () => {
+  it('are resolved by config.get', async () => {
     const ctx = contextOf(
       newDict([
         ['osenv', profile({ driver: 'env' })],
@@ -163,7 +163,7 @@ describe('servers', () => {
 });
 
 describe('configuration', () => {
-  it('has its links looked up, also deep inside', async () => {
+  it('has its references resolved, also nested ones', async () => {
     process.env['HALITE_SDB_TEST'] = 'deep';
     const opts = newDict([
       ['osenv', profile({ driver: 'env' })],

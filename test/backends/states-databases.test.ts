@@ -1,4 +1,4 @@
-// States for databases against real servers: foretold under test, done, and clean when applied again.
+// States for databases against real servers: announced under test, applied, and without changes when applied again.
 import { chownSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -134,7 +134,7 @@ describe('MariaDB', async () => {
     expect(await call('mysql.plugin_status', ['unix_socket'])).toBe('ACTIVE');
   });
 
-  it('says why it cannot get in', async (test) => {
+  it('reports why it cannot connect', async (test) => {
     if (!server) return test.skip();
     const wrong = { connection_user: 'nobody', connection_pass: 'x' };
     const refused = await applyState(place, 'mysql_database.present', { name: 'a', ...wrong });

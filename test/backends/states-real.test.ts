@@ -1,4 +1,4 @@
-// States that really change a system: what test=True foretells happens, and a second run finds nothing to do.
+// States that change a real system: the changes announced by test=True happen, and a second run changes nothing.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -36,7 +36,7 @@ describe.skipIf(obstacle !== undefined)('states on a real system', () => {
     expect(Object.keys(runs.apply).length).toBeGreaterThan(80);
   });
 
-  it('change what test=True said they would', () => {
+  it('change what test=True announced', () => {
     const foretold = Object.keys(runs.test)
       .filter((tag) => runs.test[tag]?.result === null)
       .map(shortName);
@@ -50,7 +50,7 @@ describe.skipIf(obstacle !== undefined)('states on a real system', () => {
     expect(failed.map(([tag, { comment }]) => [shortName(tag), comment])).toEqual([]);
   });
 
-  it('leave the machine outside as it was', () => {
+  it('do not change the machine outside', () => {
     expect(existsSync(system.path('/opt/prepared'))).toBe(true);
     expect(existsSync('/opt/prepared')).toBe(false);
     expect(readFileSync('/etc/hosts', 'utf8')).toBe(hosts);

@@ -50,7 +50,7 @@ describe.runIf(preparedProgram('augtool', 'augeas-tools'))('augeas', () => {
   const context = `/files${file}`;
   const lens = 'Simplevars.lns';
 
-  it('changes a file once, and knows before', async () => {
+  it('changes a file once, and announces it before', async () => {
     writeFileSync(file, '# kept\na = 1\nb = 2\n');
     const changes = ['set a 5', 'rm b', 'set c "two words"'];
     const results = await thrice('augeas.change', { name: 'x', context, lens, changes });
@@ -64,7 +64,7 @@ describe.runIf(preparedProgram('augtool', 'augeas-tools'))('augeas', () => {
     expect(readFileSync(file, 'utf8')).toBe('# kept\na = 5\nc = two words\n');
   });
 
-  it('says what is wrong', async () => {
+  it('reports the problem', async () => {
     const results = await thrice('augeas.change', { name: 'x', context, lens: 'Nonsense', changes: ['set a 1'] });
     expect(verdicts(results)).toEqual([false, false, false]);
     expect(results[1]?.comment).toContain('Did you mean "Nonsense.lns"?');
@@ -86,7 +86,7 @@ describe.runIf(preparedProgram('hg', 'mercurial'))('hg', () => {
     if (done.retcode !== 0) throw new Error(done.stderr);
   };
 
-  it('clones, and pulls what is new', async () => {
+  it('clones, and pulls new commits', async () => {
     await run(`mkdir ${source}; cd ${source}; hg init; echo 1 >a; hg add a; hg commit -m one`);
     const cloned = await thrice('hg.latest', { name: source, target });
     expect(verdicts(cloned)).toEqual([null, true, true]);
@@ -102,7 +102,7 @@ describe.runIf(preparedProgram('hg', 'mercurial'))('hg', () => {
 });
 
 describe.runIf(preparedProgram('certtool', 'gnutls-bin'))('virt.keys', () => {
-  it('has the master make keys once, and puts them into place', async () => {
+  it('has the master create keys once, and installs them', async () => {
     const pki = join(folder, 'pki');
     const secrets: string[] = [];
     const ctx = {
@@ -211,31 +211,34 @@ describe('smtp', () => {
       expect(mail).toContain(part);
   });
 
-  it.runIf(preparedProgram('aiosmtpd', 'python3-aiosmtpd'))('believes no server that cannot prove itself', async () => {
-    const ctx = testContext({ modules });
-    const send = (at: SmtpServer, use_ssl: string, more: Record<string, Value> = {}) =>
-      ctx.callWith('smtp.send_msg', ['b@example.com', 'secret'], {
-        ...{ sender: 'a@example.com', server: `127.0.0.1:${at.port}`, use_ssl },
-        ...more,
-      });
-    const [starts, encrypted] = await Promise.all([startSmtp({ tls: true }), startSmtp({ tls: 'from the start' })]);
-    try {
-      if (!starts || !encrypted || !server) throw new Error('no server');
-      expect(await send(encrypted, 'True')).toBe(false);
-      expect(await send(starts, 'starttls')).toBe(false);
-      expect(await send(starts, 'False', { username: 'u', password: 'p' })).toBe(false);
-      // A server, or somebody on the way, that offers no encryption.
-      const before = server.mails().length;
-      expect(await send(server, 'starttls')).toBe(false);
-      expect(server.mails()).toHaveLength(before);
-      expect([...starts.mails(), ...encrypted.mails()]).toEqual([]);
-      expect(await send(encrypted, 'True', { verify_ssl: false })).toBe(true);
-      expect(await send(starts, 'starttls', { verify_ssl: false })).toBe(true);
-      expect(starts.mails().length + encrypted.mails().length).toBe(2);
-    } finally {
-      await Promise.all([starts?.stop(), encrypted?.stop()]);
-    }
-  });
+  it.runIf(preparedProgram('aiosmtpd', 'python3-aiosmtpd'))(
+    'does not trust a server without a valid certificate',
+    async () => {
+      const ctx = testContext({ modules });
+      const send = (at: SmtpServer, use_ssl: string, more: Record<string, Value> = {}) =>
+        ctx.callWith('smtp.send_msg', ['b@example.com', 'secret'], {
+          ...{ sender: 'a@example.com', server: `127.0.0.1:${at.port}`, use_ssl },
+          ...more,
+        });
+      const [starts, encrypted] = await Promise.all([startSmtp({ tls: true }), startSmtp({ tls: 'from the start' })]);
+      try {
+        if (!starts || !encrypted || !server) throw new Error('no server');
+        expect(await send(encrypted, 'True')).toBe(false);
+        expect(await send(starts, 'starttls')).toBe(false);
+        expect(await send(starts, 'False', { username: 'u', password: 'p' })).toBe(false);
+        // A server, or an attacker in between, that offers no encryption.
+        const before = server.mails().length;
+        expect(await send(server, 'starttls')).toBe(false);
+        expect(server.mails()).toHaveLength(before);
+        expect([...starts.mails(), ...encrypted.mails()]).toEqual([]);
+        expect(await send(encrypted, 'True', { verify_ssl: false })).toBe(true);
+        expect(await send(starts, 'starttls', { verify_ssl: false })).toBe(true);
+        expect(starts.mails().length + encrypted.mails().length).toBe(2);
+      } finally {
+        await Promise.all([starts?.stop(), encrypted?.stop()]);
+      }
+    },
+  );
 
   it.runIf(preparedProgram('aiosmtpd', 'python3-aiosmtpd'))('adds no headers that are in its arguments', async () => {
     const ctx = testContext({ modules });
@@ -245,7 +248,7 @@ describe('smtp', () => {
     for (const mail of server?.mails() ?? []) expect(mail).not.toMatch(/^X-Evil/m);
   });
 
-  it('says when nobody took it', async () => {
+  it('reports when the mail was not accepted', async () => {
     const kwargs = { sender: 'a@example.com', server: '127.0.0.1:1', use_ssl: 'False' };
     expect(await testContext({ modules }).callWith('smtp.send_msg', ['b@example.com', 'x'], kwargs)).toBe(false);
   });

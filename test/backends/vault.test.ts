@@ -112,7 +112,7 @@ describe('tokens', () => {
       `could not find key "'token'" within`,
     );
   });
-  it('of the master are asked for with a signature, used as often as they may be, and kept on disk when told', async () => {
+  it('of the master are requested with a signature, used as often as allowed, and stored on disk if configured', async () => {
     const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     const pem = privateKey.export({ type: 'pkcs1', format: 'pem' });
     const { writeFileSync } = await import('node:fs');

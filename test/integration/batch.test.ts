@@ -41,7 +41,7 @@ function mostAtOnce(file: string): number {
 }
 
 describe('a batch', () => {
-  it('runs so many at a time, has one job id, and every minion once', async () => {
+  it('runs the given number at a time, has one job id, and every minion once', async () => {
     const file = fleet.path('two');
     const { stdout, code } = await fleet.salt('-b', '2', '*', 'cmd.run', noteRun(file, 0.3));
     expect(mostAtOnce(file)).toBe(2);
@@ -55,7 +55,7 @@ describe('a batch', () => {
     expect(record['Minions']).toHaveLength(6);
   });
 
-  it('takes a share of those that are there, and a pause between them', async () => {
+  it('accepts a share of the connected minions, and a pause between them', async () => {
     const file = fleet.path('share');
     const before = Date.now();
     await fleet.salt('-b', '50%', '--batch-wait', '1', '-L', ids.join(','), 'cmd.run', noteRun(file, 0));
@@ -65,20 +65,20 @@ describe('a batch', () => {
     expect(lines(file)).toHaveLength(10);
   });
 
-  it('begins by itself from --batch-safe-limit on', async () => {
+  it('starts automatically from --batch-safe-limit on', async () => {
     const { stdout } = await fleet.salt('--batch-safe-limit', '3', '--batch-safe-size', '1', 'n*', 'test.ping');
     expect(stdout).toContain('Too many minions targeted, switching to batch execution');
     expect(stdout.match(/Executing run on/g)).toHaveLength(5);
   });
 
-  it('stops at the first failure with --failhard, and says who did not get the job', async () => {
+  it('stops at the first failure with --failhard, and reports which minions did not get the job', async () => {
     const { stdout, code } = await fleet.salt('-b', '1', '--failhard', 'n*', 'cmd.run', 'exit 3');
     expect(stdout.match(/Executing run on/g)).toHaveLength(1);
     expect(stdout.match(/the batch was stopped after a failure/g)).toHaveLength(4);
     expect(code).toBe(3);
   });
 
-  it('goes on when the command is killed, and ends with its balance', async () => {
+  it('continues when the command is killed, and ends with a verdict for each minion', async () => {
     const file = fleet.path('orphan');
     const args = ['-c', fleet.masterConfigDir, '-b', '1', 'n*', 'cmd.run', noteRun(file, 0.3)];
     const command = startProgram(join(halite.bin, 'salt'), args);
@@ -95,7 +95,7 @@ describe('a batch', () => {
     expect(await returned()).toEqual(ids);
   });
 
-  it('says on Ctrl-C that it goes on, and can be stopped by its job id', async () => {
+  it('reports on Ctrl-C that it continues, and can be stopped by its job id', async () => {
     const file = fleet.path('stopped');
     const args = ['-c', fleet.masterConfigDir, '-b', '1', 'n*', 'cmd.run', noteRun(file, 3)];
     const command = startProgram(join(halite.bin, 'salt'), args);

@@ -1,4 +1,4 @@
-// Beacons with real daemons: configured in files, in the pillar and while the minion runs; told to its masters.
+// Beacons with real daemons: configured in files, in the pillar and while the minion runs; reported to its masters.
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -65,7 +65,7 @@ afterAll(async () => {
 });
 
 describe('beacons of a minion', () => {
-  it('tell the master, from its files and its pillar', async () => {
+  it('report to the master, from its files and its pillar', async () => {
     await events.next(
       'salt/beacon/m1/memusage/',
       (data) => data['id'] === 'm1' && typeof data['memusage'] === 'number',
@@ -77,13 +77,13 @@ describe('beacons of a minion', () => {
     expect(Object.keys(await listed())).toEqual(['memusage', 'salt_monitor', 'inotify', 'nonsense', 'log']);
   });
 
-  it('say once what is wrong with a configuration, and the others work', () => {
+  it('report a wrong configuration once, and the others work', () => {
     const said = fleet.minion('m1').output();
     expect(said.split('Beacon "nonsense" is not available')).toHaveLength(2);
     expect(said).toContain('Configuration for log beacon must contain file option.');
   });
 
-  it('are added, changed, switched and deleted while it runs', async () => {
+  it('are added, changed, enabled, disabled and deleted while it runs', async () => {
     const data = JSON.stringify([
       { file: fleet.path('notes') },
       { tags: { hit: { regex: 'hit' } } },
@@ -106,7 +106,7 @@ describe('beacons of a minion', () => {
     expect(await beacons('delete', 'nonsense')).toEqual({ comment: 'Deleted beacon: nonsense.', result: true });
   });
 
-  it('are not heard during a state run that shall not be watched', async () => {
+  it('are silent during a state run if configured', async () => {
     const applied = fleet.json('m1', 'state.apply', 'slow');
     await eventually('the state', () => existsSync(fleet.path('watched/by_state')));
     // Another beacon of the same process tells that this one had its turn meanwhile.
@@ -126,7 +126,7 @@ describe('beacons of a minion', () => {
     expect(paths).not.toContain(fleet.path('watched/by_state'));
   });
 
-  it('come from users, too', async () => {
+  it('can be written by users', async () => {
     expect((await fleet.json('m1', 'saltutil.sync_beacons'))['m1']).toEqual(['beacons.count']);
     expect(await beacons('list_available', 'return_yaml=False')).toEqual(
       expect.arrayContaining(['count', 'inotify', 'log']),
@@ -140,7 +140,7 @@ describe('beacons of a minion', () => {
     expect(await events.next('salt/beacon/m1/count/now')).toMatchObject({ id: 'm1', name: 'count' });
   });
 
-  it('are kept for the next start when saved, and salt-call changes them', async () => {
+  it('are loaded at the next start when saved, and salt-call changes them', async () => {
     const file = fleet.path('m1/etc/minion.d/beacons.conf');
     expect(await beacons('save')).toEqual({ comment: `Beacons saved to ${file}.`, result: true });
     expect(readFileSync(file, 'utf8')).toContain('count:');
@@ -156,7 +156,7 @@ describe('beacons of a minion', () => {
     await eventually('the daemon to follow', async () => !('count' in (await listed())));
   });
 
-  it('begin before there is a master, when they should', async () => {
+  it('start before the connection to a master, if configured', async () => {
     mkdirSync(fleet.path('m2/etc/minion.d'), { recursive: true });
     writeFileSync(
       fleet.path('m2/etc/minion.d/early.conf'),
@@ -167,7 +167,7 @@ describe('beacons of a minion', () => {
     await daemon.stop();
   });
 
-  it('come back when their process dies, and end with the minion', async () => {
+  it('are restarted when their process dies, and end with the minion', async () => {
     const pids = (): string[] => processesOf('salt-minion beacons', fleet.minion('m1').pid);
     const [pid] = pids();
     process.kill(Number(pid), 'SIGKILL');

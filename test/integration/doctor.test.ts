@@ -1,4 +1,4 @@
-// `halite doctor` on real daemons: nothing to say when all is well, and the repair for each thing that is broken.
+// `halite doctor` on real daemons: reports nothing when all is well, and the repair for each problem.
 import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -53,7 +53,7 @@ describe('the doctor', () => {
     expect(stdout).toMatch(/\n0 problems, 0 warnings, \d+ fine\n$/);
   });
 
-  it('finds options nobody knows, keys others can read, and folders that are missing', async () => {
+  it('finds unknown options, keys others can read, and missing folders', async () => {
     const file = fleet.path('etc/master');
     const before = readFileSync(file, 'utf8');
     change(file, (text) =>
@@ -71,7 +71,7 @@ describe('the doctor', () => {
     ]);
   });
 
-  it('finds a master that is listed twice under two names, and one that has no address', async () => {
+  it('finds a master that is listed twice with two names, and one that has no address', async () => {
     const configDir = fleet.path('twice/etc');
     mkdirSync(configDir, { recursive: true });
     cpSync(fleet.path('m1/etc/minion'), join(configDir, 'minion'));
@@ -84,7 +84,7 @@ describe('the doctor', () => {
     expect(found).toContainEqual(expect.stringMatching(/^salt-minion does not run with the configuration in/));
   });
 
-  it('finds two machines that use one id, and says who they are', async () => {
+  it('finds two machines that use one id, and identifies them', async () => {
     cpSync(fleet.path('m1/pki'), fleet.path('copy/pki'), { recursive: true });
     fleet.configureMinion('copy');
     mkdirSync(fleet.path('copy/etc/minion.d'));
@@ -101,7 +101,7 @@ describe('the doctor', () => {
     await eventually('one again', async () => problems(await examined(fleet.masterConfigDir)).length === 0);
   });
 
-  it('finds keys that wait and minions that are gone', async () => {
+  it('finds pending keys and disconnected minions', async () => {
     await fleet.minion('m1').stop();
     mkdirSync(fleet.path('etc/pki/master/minions_pre'), { recursive: true });
     cpSync(fleet.path('m1/pki/minion.pub'), fleet.path('etc/pki/master/minions_pre/new1'));
@@ -117,7 +117,7 @@ describe('the doctor', () => {
     expect(code).toBe(1);
   });
 
-  it('works when the daemons do not', async () => {
+  it('works when the daemons are not running', async () => {
     await fleet.master.stop();
     const master = await examined(fleet.masterConfigDir);
     expect(problems(master)).toEqual([
@@ -132,7 +132,7 @@ describe('the doctor', () => {
     );
   });
 
-  it('says what it needs when there is nothing to look at', async () => {
+  it('reports what it needs when there is no configuration', async () => {
     const nothing = await command('doctor', '-c', fleet.path('nowhere'));
     expect([nothing.code, nothing.stderr]).toEqual([
       1,

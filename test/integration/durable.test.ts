@@ -1,4 +1,4 @@
-// --durable: a job waits for a minion that is away, through restarts of everybody, and runs once.
+// --durable: a job waits for a disconnected minion, across restarts of all daemons, and runs once.
 import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { killTree } from '../../src/engine/exec/process-tree.ts';
@@ -43,7 +43,7 @@ afterAll(async () => {
 });
 
 describe('a durable job', () => {
-  it('runs once on a minion that comes back after the master was restarted', async () => {
+  it('runs once on a minion that reconnects after the master was restarted', async () => {
     const file = fleet.path('ran');
     const { jid, stdout, code } = await queue(`echo "$(id -u)" >> ${file}; echo done`, '--durable');
     expect(stdout).toContain('here:\n    done');
@@ -86,7 +86,7 @@ describe('a durable job', () => {
     await fleet.salt('away', 'saltutil.kill_job', jid);
   });
 
-  it('that was interrupted for good says so instead of running a second time', async () => {
+  it('that was interrupted permanently is reported instead of running a second time', async () => {
     const file = fleet.path('interrupted');
     await stopAway('SIGKILL');
     const { stdout } = await fleet.salt('-v', 'away', 'cmd.run', `echo run >> ${file}; sleep 600`, '--durable');
@@ -94,7 +94,7 @@ describe('a durable job', () => {
     fleet.startMinion('away');
     await eventually('it to begin', () => lines(file).length === 1);
     await eventually('its proc file', () => existsSync(fleet.path('away/cache/proc', jid)));
-    // The machine loses power: daemon and job are gone without a word.
+    // The machine loses power: daemon and job end without a message.
     const job = /"pid": (\d+)/.exec(await jobData(jid))?.[1];
     process.kill(fleet.minion('away').pid, 'SIGKILL');
     await killTree([Number(job)]);
@@ -106,7 +106,7 @@ describe('a durable job', () => {
     expect(lines(file)).toHaveLength(1);
   });
 
-  it('expires in plain sight and does not run afterwards', async () => {
+  it('expires visibly and does not run afterwards', async () => {
     await stopAway('SIGKILL');
     const file = fleet.path('expired');
     const { stdout } = await fleet.salt('-v', 'away', 'cmd.run', `echo run >> ${file}`, '--durable=1s');
@@ -117,7 +117,7 @@ describe('a durable job', () => {
     expect(record.Missing).toMatchObject({ away: { code: 'expired' } });
   });
 
-  it('can be taken back', async () => {
+  it('can be cancelled', async () => {
     const file = fleet.path('cancelled');
     const { stdout } = await fleet.salt('-v', 'away', 'cmd.run', `echo run >> ${file}`, '--durable=2h');
     const jid = jidIn(stdout);

@@ -64,7 +64,7 @@ describe('ext_job_cache, return_via_master and event_return', () => {
     ]);
   });
 
-  it('answers questions about history, and says where one is wrong', async () => {
+  it('answers history queries, and shows the position of a syntax error', async () => {
     const { jobs } = (await run('jobs.query', 'fun=test.echo and success minion=v* since 1h')) as {
       jobs: Record<string, { Minions: object }>;
     };
@@ -80,7 +80,7 @@ describe('ext_job_cache, return_via_master and event_return', () => {
     expect(await run('jobs.master')).toEqual([]);
   });
 
-  it('gathers events of event_return in threes', async () => {
+  it('collects events of event_return in batches of three', async () => {
     const events = (): { tag: string }[] =>
       existsSync(fleet.path('events.jsonl'))
         ? readFileSync(fleet.path('events.jsonl'), 'utf8')

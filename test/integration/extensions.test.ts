@@ -1,4 +1,5 @@
-// Extensions of users in TypeScript, of every kind: fetched, used without a restart, and told about when they are wrong.
+// Extensions of users in TypeScript, of every kind: fetched, used without a restart, and reported when they are
+// invalid.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -123,7 +124,7 @@ it('work as states, renderers, returners and external pillars', async () => {
   expect(await call('pillar.get', 'shop')).toBe('corner of m1');
 });
 
-it('are told about when they cannot be fetched', async () => {
+it('are reported when they cannot be fetched', async () => {
   tree({ 'srv/salt/_modules/bad.ts': 'export function x(: number) {}\n' });
   const told = await fleet.salt('m1', 'saltutil.sync_modules', 'saltenv=base', '--out=json', '--static', '-t', '60');
   expect(JSON.parse(told.stdout)).toEqual({ m1: [expect.stringMatching(/^salt:\/\/_modules\/bad\.ts: ./)] });
@@ -139,7 +140,7 @@ it('of a masterless minion are read where they lie', async () => {
   expect(JSON.parse(stdout)).toEqual({ local: 'from here' });
 });
 
-it('reach the master itself with its own runner', async () => {
+it('are synced to the master itself with its own runner', async () => {
   tree({ 'srv/salt/_runners/hello.ts': 'export function world(who: string = "all"): string {\n  return who;\n}\n' });
   expect(await runner('saltutil.sync_runners')).toEqual(['runners.hello']);
   expect(await runner('hello.world', 'you')).toBe('you');

@@ -1,4 +1,5 @@
-// Real daemons broken in every way the reasons have a word for: each gets the right one in time, and nobody else waits.
+// Real daemons with every fault for which there is a reason: each is reported correctly and in time, and no other
+// minion has to wait.
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -33,7 +34,7 @@ function override(id: string, lines: string): void {
   writeFileSync(fleet.path(id, 'etc/minion.d/own.conf'), `${lines}\n`);
 }
 
-/** One job for `steady` and another: both are in the balance exactly once, and `steady` has answered. */
+/** One job for `steady` and another: both have exactly one verdict, and `steady` has answered. */
 async function ask(id: string, ...more: string[]): Promise<Verdicts> {
   const watch = await startStopwatch();
   const { stdout } = await fleet.salt(
@@ -115,8 +116,8 @@ afterAll(async () => {
   far?.remove();
 });
 
-describe('a minion that is away', () => {
-  it('was stopped: said at once, with the time', async () => {
+describe('a disconnected minion', () => {
+  it('was stopped: reported immediately, with the time', async () => {
     await fleet.minion('victim').stop();
     await until('victim', 'connection-lost');
     const { text, evidence, ms } = await reasonFor('victim', '-t', '60');
@@ -125,7 +126,7 @@ describe('a minion that is away', () => {
     expect(ms).toBeLessThan(1500);
   });
 
-  it('was killed in the middle of a job: said within two seconds, with what it did last', async () => {
+  it('was killed during a job: reported within two seconds, with its last output', async () => {
     await restart('victim');
     const running = fleet.salt('victim', 'cmd.run', 'echo half way; sleep 60', '--explain', '-t', '1');
     await eventually('its output', async () => (await explain(await lastJob('victim'))).includes('half way'));
@@ -138,7 +139,7 @@ describe('a minion that is away', () => {
     expect(code).toBe(1);
   });
 
-  it('is suspended: silent since the time it was last heard, as soon as it was asked in vain', async () => {
+  it('is suspended: silent since the time it was last heard, as soon as it did not answer a question', async () => {
     await restart('victim');
     signalAll(fleet.minion('victim').pid, 'SIGSTOP');
     const { code, text, ms } = await reasonFor('victim', '-t', '2');
@@ -151,7 +152,7 @@ describe('a minion that is away', () => {
   });
 
   it.skipIf(!network)(
-    'is behind a cut network: silent first, lost when its heartbeat is overdue, and back by itself',
+    'is behind an interrupted network: silent first, lost when its heartbeat is overdue, and reconnected automatically',
     async () => {
       far?.cut();
       const { code, ms } = await reasonFor('far', '-t', '2');
@@ -173,7 +174,7 @@ describe('a minion that is away', () => {
 });
 
 describe('keys', () => {
-  it('taken away while a job runs: nobody waits for its end any more', async () => {
+  it('deleted while a job runs: its end is no longer awaited', async () => {
     const running = fleet.salt('-L', 'steady,deleted', 'cmd.run', 'echo begun; sleep 300', '--explain', '--static');
     await eventually('it to run', async () => (await explain(await lastJob('deleted'))).includes('deleted: started'));
     const jid = await lastJob('deleted');
@@ -271,7 +272,7 @@ describe('a job', () => {
     await eventually('its end', async () => (await explain(jid)).includes('worker: failed'));
   });
 
-  it('whose result is lost once on the way arrives all the same, and once', async () => {
+  it('whose result is lost once in transit still arrives, and once', async () => {
     // A ping is over before anything is reported about it: the only message is the result.
     proxy.loseNext();
     const { stdout, code } = await fleet.salt('lossy', 'test.ping', '-t', '1', '-v');

@@ -1,4 +1,5 @@
-// Large files between Halite and Halite, through a network that meddles and keys that change on the way.
+// Large files between Halite master and minion, through a network that changes data and with keys that change during
+// the transfer.
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -43,7 +44,7 @@ describe.each(['zeromq', 'tcp'] as const)('a large file over %s', (transport) =>
     await fleet?.destroy();
   });
 
-  it('comes whole when the session key changes on the way', async () => {
+  it('is complete when the session key changes during the transfer', async () => {
     const session = fleet.path('cache/master/sessions/m1');
     let seen = 0;
     let before = '';
@@ -63,7 +64,7 @@ describe.each(['zeromq', 'tcp'] as const)('a large file over %s', (transport) =>
     expect(readFileSync(session, 'utf8')).not.toBe(before);
   });
 
-  it('comes whole although a chunk was changed on the way', async () => {
+  it('is complete although a chunk was changed in transit', async () => {
     let seen = 0;
     let changed = 0;
     proxy.onReply = (bytes) => {

@@ -75,7 +75,7 @@ afterAll(async () => {
 });
 
 describe('cp', () => {
-  it('brings files to the minion', async () => {
+  it('transfers files to the minion', async () => {
     expect(await call('cp.get_file', 'salt://files/db.conf', fleet.path('got.conf'))).toBe(fleet.path('got.conf'));
     expect(readFileSync(fleet.path('got.conf'), 'utf8')).toBe('host = localhost\n');
     expect(await call('cp.get_file_str', 'salt://files/db.conf')).toBe('host = localhost\n');
@@ -85,7 +85,7 @@ describe('cp', () => {
     expect(statSync(fleet.path('empty')).size).toBe(0);
   });
 
-  it('brings a large file whole, as it is and compressed', async () => {
+  it('transfers a large file completely, plain and compressed', async () => {
     expect(await call('cp.get_file', 'salt://big.bin', fleet.path('big'))).toBe(fleet.path('big'));
     expect(readFileSync(fleet.path('big')).equals(big)).toBe(true);
     expect(await call('cp.get_file', 'salt://big.bin', fleet.path('zipped'), 'gzip=1')).toBe(fleet.path('zipped'));
@@ -93,7 +93,7 @@ describe('cp', () => {
     expect(readdirSync(fleet.root).filter((name) => name.endsWith('.part'))).toEqual([]);
   });
 
-  it('knows nothing of files that are hidden, missing or outside', async () => {
+  it('does not serve files that are hidden, missing or outside', async () => {
     for (const path of [
       '.git/config',
       'files/old.bak',
@@ -170,7 +170,7 @@ describe('salt-cp', () => {
     expect(readFileSync(fleet.path('target.txt'), 'utf8')).toBe('copied\n');
   });
 
-  it('copies folders with modes, binary files and empty folders in pieces', async () => {
+  it('copies folders with modes, binary files and empty folders in chunks', async () => {
     tree({ 'out/run.sh': '#!/bin/sh\n', 'out/deep/data.bin': big, 'out/empty': '' });
     chmodSync(fleet.path('out/run.sh'), 0o751);
     mkdirSync(fleet.path('out/void'));
@@ -192,7 +192,7 @@ describe('salt-cp', () => {
 });
 
 describe('the git backend', () => {
-  it('serves branches and tags, and what is new after an update', async () => {
+  it('serves branches and tags, and new commits after an update', async () => {
     expect(await run('fileserver.envs')).toEqual(['base', 'dev', 'v1']);
     expect(await call('cp.get_file_str', 'salt://from-git.txt')).toBe('git one\n');
     tree({ 'repository/from-git.txt': 'git two\n' });
@@ -205,7 +205,7 @@ describe('the git backend', () => {
 });
 
 describe('extensions of users', () => {
-  it('are there after a sync and gone after the next, without a restart', async () => {
+  it('are available after a sync and removed after the next, without a restart', async () => {
     tree({
       'srv/salt/_modules/greet.js':
         'export function hello(name = "you") {\n  return ["hello", name, "from", this.grains.id].join(" ");\n}\n',

@@ -26,11 +26,11 @@ describe('a fleet of three', () => {
     for (const answer of answers) expect(answer).toEqual(all);
   });
 
-  it('waits for a slow job as long as it runs, whatever -t says', async () => {
+  it('waits for a slow job as long as it runs, independent of -t', async () => {
     expect(await fleet.json('a1', 'test.sleep', '3', '-t', '1')).toEqual({ a1: true });
   });
 
-  it('answers control functions while a job burns CPU, and kills it for certain', async () => {
+  it('answers control functions while a job uses the CPU, and kills it reliably', async () => {
     const started = await fleet.salt('a1', 'cmd.run', 'while :; do :; done', '--async');
     const jid = jidIn(started.stdout);
     expect(jid).not.toBe('');
@@ -62,7 +62,7 @@ describe('a fleet of three', () => {
     expect(Object.values(jobs).filter((job) => job.Function.startsWith('runner.'))).toEqual([]);
   });
 
-  it('says that there is no such function in Salt’s words, and on stderr which one may be meant', async () => {
+  it('reports a missing function in Salt’s words, and suggests a name on stderr', async () => {
     const typo = await fleet.salt('a1', 'test.pnig');
     expect([typo.code, typo.stdout]).toEqual([1, "a1:\n    'test.pnig' is not available.\n"]);
     expect(typo.stderr).toBe("ERROR: Minions returned with non-zero exit code\nDid you mean 'test.ping'?\n");
@@ -81,9 +81,9 @@ describe('a fleet of three', () => {
     ['forgets it', ['cache.flush', 'bank', 'key'], true],
     ['and only once', ['cache.flush', 'bank', 'key'], false],
     ['finds nothing then', ['cache.fetch', 'bank', 'key'], {}],
-    ['has nothing to forget of strangers', ['cache.clear_grains', 'stranger'], true],
-    ['knows no words of Brazil', ['test.metasyntactic', 'locality=br'], null],
-    ['says that nobody matched', ['salt.execute', 'nobody', 'test.ping'], undefined],
+    ['has no data of unknown minions to remove', ['cache.clear_grains', 'stranger'], true],
+    ['has no words for Brazil', ['test.metasyntactic', 'locality=br'], null],
+    ['reports that no minion matched', ['salt.execute', 'nobody', 'test.ping'], undefined],
   ];
   it.each(runners)('%s', async (_what, words, expected) => {
     const { stdout } = await fleet.run('salt-run', [...words, '--out=json']);
@@ -99,7 +99,7 @@ describe('a fleet of three', () => {
     expect(Object.keys(versions)).toEqual(['Up to date', 'Master']);
   });
 
-  it('says what a runner takes when the arguments are wrong, and where one failed', async () => {
+  it('reports the arguments of a runner when they are wrong, and where one failed', async () => {
     const wrong = await fleet.run('salt-run', ['jobs.lookup_jid']);
     expect(wrong.stdout).toMatch(
       /^\nPassed invalid arguments: lookup_jid\(\) missing 1 required positional argument: 'jid'\n\nUsage:\n/,
@@ -111,7 +111,7 @@ describe('a fleet of three', () => {
     expect(failed.code).toBe(1);
   });
 
-  it('says at once which minion is away, and why, without making the others wait', async () => {
+  it('reports immediately which minion is disconnected, and why, without delaying the others', async () => {
     await fleet.minion('b1').stop();
     await eventually('the master to notice', async () =>
       (await fleet.salt('b1', 'test.ping')).stdout.includes('[Not connected]'),
@@ -125,7 +125,7 @@ describe('a fleet of three', () => {
     await fleet.answering('b1');
   });
 
-  it('brings a result home that was ready while the master was away', async () => {
+  it('delivers a result that was ready while the master was down', async () => {
     const started = await fleet.salt('a2', 'cmd.run', 'sleep 2; echo survived', '--async');
     const jid = jidIn(started.stdout);
     await eventually('the job to run', () => existsSync(fleet.path('a2/cache/proc', jid)));
@@ -139,7 +139,7 @@ describe('a fleet of three', () => {
     await fleet.answering(...ids);
   });
 
-  it('goes on after the master was killed', async () => {
+  it('continues after the master was killed', async () => {
     await fleet.master.stop('SIGKILL');
     await fleet.startMaster();
     await fleet.answering(...ids);

@@ -1,4 +1,4 @@
-// What a user with few rights tries: publisher_acl allows some functions on m1, and whatever is asked, only that happens.
+// A user with few rights: publisher_acl allows some functions on m1, and no request does more than that.
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Request } from 'zeromq';
@@ -106,7 +106,7 @@ describe('a limited user on the local socket', () => {
     expect(error).toMatch(why);
   });
 
-  it('brings no groups of its own', async () => {
+  it('cannot define node groups', async () => {
     const { items } = await limited.publish({
       ...ping,
       tgt: 'mine',
@@ -142,12 +142,12 @@ describe('a limited user on the local socket', () => {
     expect(await record(jid)).toEqual(before);
   });
 
-  it('is not obeyed under the name of a user with more rights', async () => {
+  it('cannot use the name of a user with more rights', async () => {
     for (const name of ['root', 'sudo_root', `sudo_${user}`, 'no.x', ''])
       expect((await limited.publish({ ...ping, user: name })).error, name).toContain('Authentication failure');
   });
 
-  it('leaves root every choice that the blacklist leaves', async () => {
+  it('allows root everything except the blacklist', async () => {
     const kwargs = { module_executors: ['direct_call'] };
     expect(returned((await root.publish({ ...ping, tgt: '*', kwargs })).items)).toEqual({ m1: true, m2: true });
     expect((await root.publish({ ...ping, fun: 'cmd.run' })).error).toContain('publisher_acl_blacklist');
@@ -178,7 +178,7 @@ describe('a limited user on the request port', () => {
     }
   }
 
-  it('may what the rule says', async () => {
+  it('may do what the rule allows', async () => {
     expect(await publish(ping)).toMatchObject({ load: { minions: ['m1'] } });
   });
 

@@ -1,4 +1,5 @@
-// Messages that are small on the wire and large in memory: refused before anything is made of them, from strangers and minions.
+// Messages that are small on the wire and large in memory: refused before anything is allocated, from unauthenticated
+// peers and minions.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pack } from '../../src/base/codec/msgpack/index.ts';
@@ -33,7 +34,7 @@ const bombs: Record<string, Buffer> = {
   'many small hidden messages': repeated(200_000, hidden(many(3, 0x80))),
   'a map of a million keys': entries(1_000_000, Buffer.from([0xa1, 0x61, 0xc0])),
   'a map of a million numbers': entries(1_000_000, Buffer.from([1, 2])),
-  'bytes that are no text': repeated(1_500_000, Buffer.from([0xa1, 0xff])),
+  'bytes that are not text': repeated(1_500_000, Buffer.from([0xa1, 0xff])),
 };
 const refusal = (reply: Value): boolean => reply === 'bad load' || JSON.stringify(reply) === '{"msg":"bad load"}';
 
@@ -59,7 +60,7 @@ describe.each(['zeromq', 'tcp'] as const)('over %s', (transport) => {
     await fleet?.destroy();
   });
 
-  it.each(Object.entries(bombs))('a stranger gets nothing for %s', async (_name, bomb) => {
+  it.each(Object.entries(bombs))('an unauthenticated peer is refused with %s', async (_name, bomb) => {
     expect(await minion.ask(bomb)).toSatisfy(refusal);
     const load = map([
       ['cmd', pack('ping')],
@@ -68,7 +69,7 @@ describe.each(['zeromq', 'tcp'] as const)('over %s', (transport) => {
     expect(await minion.ask(clear(load))).toSatisfy(refusal);
   });
 
-  it.each(Object.entries(bombs))('an accepted minion gets nothing for %s', async (_name, bomb) => {
+  it.each(Object.entries(bombs))('an accepted minion is refused with %s', async (_name, bomb) => {
     const proof = Object.entries(minion.proof()).map(([name, value]) => [name, pack(value)] as const);
     const commands = [
       { cmd: '_minion_event', name: 'data' },
@@ -84,7 +85,7 @@ describe.each(['zeromq', 'tcp'] as const)('over %s', (transport) => {
     expect(await fleet.json('m1', 'test.ping')).toEqual({ m1: true });
   });
 
-  it('a minion may still send much that is honest', async () => {
+  it('a minion may still send large valid messages', async () => {
     const lines = Array.from({ length: 50_000 }, (_, n) => `line ${n} ${'y'.repeat(120)}`);
     for (const value of ['z'.repeat(20_000_000), { lines }]) {
       const reply = await minion.ask(

@@ -1,4 +1,5 @@
-// Ids that strangers invent: odd ones are refused by master and minion, many of them fill neither folders nor logs.
+// Ids that unauthenticated peers invent: invalid ones are refused by master and minion, many of them fill neither
+// folders nor logs.
 import { generateKeyPairSync } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -87,7 +88,7 @@ const fine = [
 ];
 
 describe('ids', () => {
-  it('are refused when they would steer terminals, logs, paths or patterns, and nothing of them is stored', async () => {
+  it('are refused when they could affect terminals, logs, paths or patterns, and are not stored', async () => {
     fleet = await Deployment.create({ autoAccept: false });
     await fleet.startMaster();
     const answers = await signIns([...odd, ...fine], newKey());
@@ -141,7 +142,7 @@ describe('ids', () => {
 });
 
 describe('many invented ids', () => {
-  it('are stored up to a bound and a rate, while those who are known sign in', async () => {
+  it('are stored up to a limit and a rate, while known minions sign in', async () => {
     fleet = await Deployment.create({ autoAccept: false, masterConfig: 'max_pending_keys: 100' });
     await fleet.startMaster();
     const known = newKey();
@@ -154,7 +155,7 @@ describe('many invented ids', () => {
     );
     // Everybody is told to wait: another answer would end real minions.
     expect([...answers.values()].filter((answer) => answer !== true)).toEqual([]);
-    // One address gets half of the room.
+    // One address gets half of the space.
     expect(readdirSync(pendingFolder())).toHaveLength(50);
     expect((await signIns(['known'], known)).get('known')).toBeUndefined();
     await eventually('the log to say why', () => log().includes('max_pending_keys'), { describe: log });

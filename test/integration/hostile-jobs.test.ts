@@ -1,4 +1,4 @@
-// What an accepted minion tries with jobs: code on the master, records of others, results nobody asked it for.
+// Attacks of an accepted minion with jobs: code on the master, records of others, results of jobs not sent to it.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -13,7 +13,7 @@ import { LocalCaller } from '../support/local-caller.ts';
 let fleet: Deployment;
 let evil: HostileMinion;
 let root: LocalCaller;
-/** An address that the minion names: nobody should come. */
+/** An address that the minion names: nothing should connect to it. */
 let trap: Server;
 const visits: string[] = [];
 
@@ -63,12 +63,12 @@ const record = async (jid: string): Promise<Record<string, unknown>> => {
   return JSON.parse(stdout) as Record<string, unknown>;
 };
 
-describe('a run that a minion tells of', () => {
+describe('a run that a minion reports', () => {
   const forms: [string, () => Record<string, Value>][] = [
     ['salt-call', () => ({ jid: 'req' })],
     ['its schedule', () => ({ jid: jidOf((Date.now() - 60_000) * 1000), schedule: 'nightly' })],
   ];
-  it.each(forms)('by %s brings no options for returners of the master', async (_, form) => {
+  it.each(forms)('by %s cannot set options for returners of the master', async (_, form) => {
     const seen = jsonLines(fleet.path('log/results.json')).length;
     const script = `#!js\nrequire('node:fs').writeFileSync(${JSON.stringify(fleet.path('ran'))}, 'x')`;
     const { port } = trap.address() as AddressInfo;
@@ -92,7 +92,7 @@ describe('a run that a minion tells of', () => {
     expect(['ran', 'written'].filter((name) => existsSync(fleet.path(name)))).toEqual([]);
   });
 
-  it('never takes the place of a job of the master', async () => {
+  it('never replaces a job of the master', async () => {
     const { items } = await root.publish({ tgt: 'm1', fun: 'test.echo', arg: ['of root'] });
     const jid = String(items[0]?.['jid']);
     const before = await record(jid);
@@ -104,7 +104,7 @@ describe('a run that a minion tells of', () => {
     expect(await lookUp(jid)).toEqual({ m1: 'of root' });
   });
 
-  it('cannot be prepared for a job that comes later', async () => {
+  it('cannot be stored in advance for a later job', async () => {
     await fleet.minion('m2').stop();
     const later = jidOf((Date.now() + 3_600_000) * 1000);
     const lie = { user: 'evil', schedule: 'x', fun: 'cmd.run', fun_args: [`touch ${fleet.path('ran')}`], tgt: 'm2' };
@@ -129,8 +129,8 @@ describe('a run that a minion tells of', () => {
   });
 });
 
-describe('results of a minion that was not asked', () => {
-  it('reach neither the one who waits nor the record', async () => {
+describe('results of a minion to which the job was not sent', () => {
+  it('reach neither the waiting command nor the record', async () => {
     const items: PlainDict[] = [];
     let jid = '';
     const job = { tgt: 'm1', tgt_type: 'glob', fun: 'test.sleep', arg: [2], timeout: 60 };
@@ -163,7 +163,7 @@ describe('a minion that asks for jobs and runners', () => {
       ...more,
     });
 
-  it('has only so many jobs open', async () => {
+  it('has a limited number of open jobs', async () => {
     // Nobody answers these: the minion they are for only asks.
     const publish = async (): Promise<string> =>
       JSON.stringify(await evil.send('minion_pub', { tgt: 'evil', fun: 'test.ping', arg: [], ret: '', tmo: 100_000 }));
@@ -178,12 +178,12 @@ describe('a minion that asks for jobs and runners', () => {
     expect(await ask({})).toEqual({ m1: true });
   });
 
-  it.each(['testXping', 'test.pin', 'test.ping,cmd.run', '', ','])('gets nothing for %j', async (fun) => {
+  it.each(['testXping', 'test.pin', 'test.ping,cmd.run', '', ','])('is refused %j', async (fun) => {
     expect(await ask({ fun })).toEqual({});
   });
 
   const runner = (fun: string, ...arg: Value[]): Promise<Value> => evil.send('minion_runner', { fun, arg });
-  it('does not read what is others’ because a rule names a whole module', async () => {
+  it('does not read data of others because a rule names a whole module', async () => {
     expect(await runner('jobs.query', 'select * from minion_data')).toEqual({});
     expect(await runner('pillar.show_pillar', 'm1')).toEqual({});
     expect(await runner('manage.up')).toEqual(expect.arrayContaining(['m1']));

@@ -1,4 +1,4 @@
-// Requests recorded on the wire and sent again: obeyed once, answered each time, over restarts of a minion too.
+// Requests recorded on the wire and sent again: processed once, answered each time, also after restarts of a minion.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PlainDict } from '../../src/base/codec/value.ts';
 import { Deployment } from '../support/deployment.ts';
@@ -39,7 +39,7 @@ describe('a recorded request of a minion', () => {
     expect(events.seen('replay/me')).toHaveLength(1);
   });
 
-  it('makes one job of a result that asks for one', async () => {
+  it('creates one job for a result that requests one', async () => {
     const recorded = minion.seal({ cmd: '_return', jid: 'req', fun: 'test.replayed', return: 1, retcode: 0 });
     const replies = await Promise.all(Array.from({ length: 10 }, () => minion.ask(recorded)));
     expect(replies.map((reply) => minion.open(reply))).toEqual(Array(10).fill({ value: null }));
@@ -47,7 +47,7 @@ describe('a recorded request of a minion', () => {
     expect(Object.keys(JSON.parse(stdout) as object)).toHaveLength(1);
   });
 
-  it('publishes the job it asks for once, with the same answer for whoever lost it', async () => {
+  it('publishes the requested job once, with the same answer for a repetition', async () => {
     const load = { cmd: 'minion_pub', fun: 'test.ping', arg: [], tgt: 'victim', tgt_type: 'glob', ret: '', tmo: 1 };
     const recorded = minion.seal(load);
     const answers: PlainDict[] = [];
@@ -56,7 +56,7 @@ describe('a recorded request of a minion', () => {
     expect(new Set(answers.map((answer) => answer['jid']))).toHaveProperty('size', 1);
   });
 
-  it('does not bring back grains of the past', async () => {
+  it('does not restore outdated grains', async () => {
     const pillarOf = (grains: PlainDict): Buffer => minion.seal({ cmd: '_pillar', grains, ver: '2', saltenv: 'base' });
     const recorded = pillarOf({ role: 'web' });
     await minion.ask(recorded);

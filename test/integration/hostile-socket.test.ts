@@ -1,4 +1,4 @@
-// The local socket under users who mean harm: large and unfinished frames, silence, and more calls than anybody needs.
+// The local socket under attack by local users: large and incomplete frames, silence, and too many calls.
 import { once } from 'node:events';
 import { existsSync, statSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
@@ -47,14 +47,14 @@ describe('a stranger', () => {
     await closed(socket);
   });
 
-  it('cannot make much of a small one', async () => {
+  it('cannot make a small one use much memory', async () => {
     const bomb = Buffer.concat([Buffer.from([0xdd, 0, 0, 0xff, 0xff]), Buffer.alloc(0xffff, 0x80)]);
     const socket = await dial();
     socket.write(Buffer.concat([announced(bomb.length), bomb]));
     await closed(socket);
   });
 
-  it('is cut when it says nothing, or never comes to an end', async () => {
+  it('is closed when it sends nothing, or an incomplete frame', async () => {
     const silent = await dial();
     const slow = await dial();
     slow.write(Buffer.concat([announced(100_000), Buffer.alloc(10)]));
@@ -63,7 +63,7 @@ describe('a stranger', () => {
     clearInterval(drip);
   });
 
-  it('makes room for others when many come', async () => {
+  it('is closed in favour of others when there are many', async () => {
     const many = await Promise.all(Array.from({ length: 300 }, () => dial()));
     await eventually('the oldest to go', () => many.filter((socket) => !socket.destroyed).length <= 128);
     const limited = await LocalCaller.connect(fleet, user);
@@ -73,7 +73,7 @@ describe('a stranger', () => {
     for (const socket of many) socket.destroy();
   });
 
-  it('does not learn more than that its proof is none', async () => {
+  it('learns only that its authentication failed', async () => {
     const caller = await LocalCaller.connect(fleet, user);
     expect((await caller.call('hello', { key: 'x'.repeat(76) })).error).toContain('Authentication failure');
     caller.close();
@@ -81,7 +81,7 @@ describe('a stranger', () => {
 });
 
 describe('a limited user', () => {
-  it('sends some megabytes once it is proven, and not hundreds', async () => {
+  it('may send some megabytes once authenticated, and not hundreds', async () => {
     const text = 'x'.repeat(3_000_000);
     const echo = { tgt: 'm1', fun: 'test.echo', arg: [text] };
     const caller = await LocalCaller.connect(fleet, user);
@@ -96,7 +96,7 @@ describe('a limited user', () => {
     unproven.close();
   });
 
-  it('has only so many calls under way, and others are served meanwhile', async () => {
+  it('has a limited number of calls, and others are served meanwhile', async () => {
     const caller = await LocalCaller.connect(fleet, user);
     const calls = Array.from({ length: 3000 }, () => caller.publish({ tgt: 'm1', fun: 'test.ping', timeout: 60 }));
     expect(await fleet.json('m1', 'test.ping')).toEqual({ m1: true });
@@ -111,7 +111,7 @@ describe('a limited user', () => {
     caller.close();
   });
 
-  it('has only so many connections', async () => {
+  it('has a limited number of connections', async () => {
     const callers = await Promise.all(Array.from({ length: 70 }, () => LocalCaller.connect(fleet, user)));
     const answers = await Promise.all(callers.map((caller) => caller.call('hello', {})));
     expect(answers.filter(({ error }) => error?.includes('64 connections'))).toHaveLength(6);
@@ -128,7 +128,7 @@ describe('a limited user', () => {
 });
 
 describe('the user of the master', () => {
-  it('has a socket of its own', async () => {
+  it('has its own socket', async () => {
     const own = fleet.path('run/master/halite-own.ipc');
     expect(statSync(own).mode & 0o777).toBe(0o600);
     expect(statSync(socketPath(fleet)).mode & 0o777).toBe(0o666);
@@ -138,7 +138,7 @@ describe('the user of the master', () => {
     await fleet.answering('m1');
   });
 
-  it('sends and gets what it wants', async () => {
+  it('has no limits', async () => {
     const big = pack('x'.repeat(12_000_000)).length;
     const { stdout } = await fleet.salt('m1', 'test.echo', 'ok', '--out=json');
     expect(JSON.parse(stdout)).toEqual({ m1: 'ok' });

@@ -1,4 +1,5 @@
-// An accepted minion with hostile targets, grains and mine data: the master answers it, and serves the others as before.
+// An accepted minion with hostile targets, grains and mine data: the master answers it, and serves the others as
+// before.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newDict, type PlainDict, type Value } from '../../src/base/codec/value.ts';
 import { Deployment } from '../support/deployment.ts';
@@ -38,7 +39,7 @@ afterAll(async () => {
   await site?.destroy();
 });
 
-/** Every request of `evil` is given up after ten seconds: a master that stands still fails these. */
+/** Every request of `evil` has a timeout of ten seconds: a blocked master fails these. */
 const mineGet = (tgt: Value, kind: Value): Promise<Value> =>
   evil.ask({ cmd: '_mine_get', id, tgt, tgt_type: kind, fun: 'x.y' });
 const others = async (): Promise<void> =>
@@ -92,7 +93,7 @@ describe('targets of a minion', () => {
     expect(['object', 'string']).toContain(typeof (await mineGet(tgt, kind)));
   });
 
-  it('leave the master as it was', async () => {
+  it('do not affect the master', async () => {
     expect(await mineGet('*', 'glob')).toEqual({ [id]: 1 });
     expect(await mineGet('long:(a+)+$', 'grain_pcre')).toEqual({ [id]: 1 });
     await others();
@@ -135,7 +136,7 @@ describe('the mine', () => {
     expect((await site.json('m2', 'mine.get', '*', 'shown'))['m2']).toEqual({});
   });
 
-  it('takes no more than its bounds, and keeps what was there', async () => {
+  it('accepts no more than its limits, and keeps the previous data', async () => {
     const put = (data: PlainDict): Promise<Value> => evil.ask({ cmd: '_mine', id, data });
     await put({ kept: 1 });
     expect(await put({ big: times('x', 2_000_000) })).toBe(false);
@@ -149,7 +150,7 @@ describe('the mine', () => {
     expect(await read('big')).toEqual({});
   });
 
-  it('belongs to the minion that proved itself, whatever the load says', async () => {
+  it('belongs to the authenticated minion, independent of the load', async () => {
     await site.json('m2', 'mine.send', 'test.ping');
     await evil.send({ cmd: '_mine', id: 'm2', data: { 'test.ping': 'forged' } });
     await evil.send({ cmd: '_mine_delete', id: 'm2', fun: 'test.ping' });
@@ -194,7 +195,7 @@ describe('grains of odd shapes', () => {
     expect(await site.json('-C', `${byData} and L@m1,m2`, 'test.ping', '-t', '30')).toEqual({ m1: true, m2: true });
   });
 
-  it('are known where they are within bounds', async () => {
+  it('are used where they are within limits', async () => {
     await askPillar({ os: times('x', 2_000_000), role: 'odd' });
     await eventually('the grains', async () => {
       const { stdout } = await site.run('salt-run', ['cache.grains', id, '--out=json']);

@@ -1,4 +1,4 @@
-// What minions send reaches the operator's terminal and the logs as visible text, whatever the outputter.
+// Data of minions reaches the operator's terminal and the logs as visible text, with every outputter.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Deployment } from '../support/deployment.ts';
@@ -44,13 +44,13 @@ describe('control sequences of a minion', () => {
     expect(readFileSync(fleet.path('written'), 'utf8')).not.toMatch(steering);
   });
 
-  it('stay in the data: JSON is the same, and the operator can ask for the bytes', async () => {
+  it('stay in the data: JSON is the same, and the operator can request the bytes', async () => {
     expect(await fleet.json('m1', 'test.echo', nasty)).toEqual({ m1: nasty });
     const { stdout } = await fleet.salt('m1', 'test.echo', nasty, '--out=newline_values_only', '--out-raw-escapes');
     expect(stdout).toContain('\u009b31m');
   });
 
-  it('of colour pass when strip_colors is off, and nothing else does', async () => {
+  it('for colours are kept when strip_colors is off, and no others', async () => {
     writeFileSync(fleet.path('etc/master.d/colors.conf'), 'strip_colors: False\n');
     const { stdout } = await fleet.salt('m1', 'test.echo', `\x1b[01;34mbin\x1b[0m ${nasty}`);
     writeFileSync(fleet.path('etc/master.d/colors.conf'), '');

@@ -1,4 +1,5 @@
-// Strangers on the ports of a real master: what they hold is bounded, they are cut, and the minions go on working.
+// Unauthenticated peers on the ports of a real master: their resources are bounded, they are disconnected, and the
+// minions continue to work.
 import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Request } from 'zeromq';
@@ -74,7 +75,7 @@ describe('over ZeroMQ', () => {
   });
   afterAll(() => fleet?.destroy());
 
-  it('twenty messages of 60 MB that are never finished cost less than two of them, and are cut', async () => {
+  it('twenty incomplete messages of 60 MB cost less than two of them, and are closed', async () => {
     const peers = known(await times(20, () => zmtpPeer(fleet.ports.requests, 'DEALER')));
     const part = Buffer.alloc(MB, 7);
     const grown = await growth(async () => {
@@ -91,7 +92,7 @@ describe('over ZeroMQ', () => {
     expect(grown).toBeLessThan(400);
   });
 
-  it('peers that ask for large replies and never read them are left unread, then cut', async () => {
+  it('peers that ask for large replies and never read them are no longer read from, then closed', async () => {
     const peers = known(await times(6, () => zmtpPeer(fleet.ports.requests, 'DEALER')));
     const large = request(ping(Buffer.alloc(2 * MB, 120)));
     const grown = await growth(async () => {
@@ -108,7 +109,7 @@ describe('over ZeroMQ', () => {
     expect(grown).toBeLessThan(400);
   });
 
-  it('connections that say nothing are closed, on both ports', async () => {
+  it('silent connections are closed, on both ports', async () => {
     const silent = [
       ...known(await times(50, () => rawPeer(fleet.ports.requests))),
       ...known(await times(50, () => rawPeer(fleet.ports.publish))),
@@ -119,7 +120,7 @@ describe('over ZeroMQ', () => {
     await serves();
   });
 
-  it('replies reach who asked, whoever else connects under the same identity', async () => {
+  it('replies reach the sender of the request, even if others connect with the same identity', async () => {
     const identity = 'salt-req/minion/m1/0';
     for (let i = 0; i < 20; i++) {
       const [before, after] = known(await times(2, () => zmtpPeer(fleet.ports.requests, 'DEALER', identity)));
@@ -131,7 +132,7 @@ describe('over ZeroMQ', () => {
     }
   });
 
-  it('subscribers that never read delay nobody, and claims of presence for others change nothing', async () => {
+  it('subscribers that never read delay no other, and presence claims for others have no effect', async () => {
     const stuck = known(await times(10, () => zmtpPeer(fleet.ports.publish, 'SUB')));
     for (const { socket } of stuck) {
       socket.write(Buffer.concat([frame('\x01'), frame('\x01halite1/m1/boot/0000'), frame('\0halite1/m1/boot/0000')]));
@@ -174,7 +175,7 @@ describe('over TCP', () => {
   });
   afterAll(() => fleet?.destroy());
 
-  it('who did not prove to be m1 gets no job that is for m1 alone', async () => {
+  it('a connection that did not authenticate as m1 gets no job for m1 alone', async () => {
     const [silent, lying] = known(await times(2, () => rawPeer(fleet.ports.publish)));
     lying?.socket.write(pack({ head: {}, body: { enc: 'clear', load: { id: 'm1', tok: 'x' }, id: 'm1', version: 3 } }));
     for (let i = 0; i < 3; i++) {

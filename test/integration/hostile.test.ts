@@ -1,4 +1,5 @@
-// Malformed and hostile messages on every port: each is answered or dropped, said once, and honest requests go on.
+// Malformed and hostile messages on every port: each is answered or dropped, logged once, and valid requests continue
+// to work.
 import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -26,7 +27,7 @@ const auth = (id: Value, extra: Record<string, Value> = {}): Buffer =>
     ...extra,
   });
 
-/** Every one of these is a request somebody hostile or broken might send. */
+/** Requests that a hostile or broken peer might send. */
 const payloads: Record<string, Buffer> = {
   'random bytes': randomBytes(512),
   'nothing at all': Buffer.alloc(0),
@@ -40,7 +41,7 @@ const payloads: Record<string, Buffer> = {
   'a truncated frame': auth('good').subarray(0, 40),
   'trailing bytes': Buffer.concat([auth('good'), randomBytes(9)]),
   'an unknown enc': pack({ enc: 'rot13', load: {}, version: 3 }),
-  'a load that is no map': clear([1, 2, 3]),
+  'a load that is not a map': clear([1, 2, 3]),
   'an id with slashes': auth('../../../etc/passwd'),
   'an id with a null byte': auth('a\0b'),
   'an id that is a number': auth(7),
@@ -109,7 +110,7 @@ describe.each(['zeromq', 'tcp'] as const)('hostile requests over %s', (transport
     expect(fleet.master.running).toBe(true);
   });
 
-  it('is not impressed by a frame that announces 100 MB', async () => {
+  it('is not affected by a frame that announces 100 MB', async () => {
     const greeting = Buffer.from('ff00000000000000017f', 'hex');
     const huge = Buffer.concat([Buffer.from([0xdb, 0x06, 0x40, 0x00, 0x00]), Buffer.alloc(1_000_000, 0x61)]);
     for (const port of [fleet.ports.requests, fleet.ports.publish]) {
@@ -139,7 +140,7 @@ describe('hostile requests, one by one, over zeromq', () => {
     expect(JSON.stringify(reply)).not.toMatch(/at .*\.(js|ts):\d+/);
   });
 
-  it('writes nothing outside its folders and accepts nobody by it', async () => {
+  it('writes nothing outside its folders and accepts no key', async () => {
     const { stdout } = await fleet.run('salt-key', ['-L', '--out=json']);
     const keys = JSON.parse(stdout) as Record<string, string[]>;
     expect(keys['minions']).toEqual(['m1']);
@@ -151,7 +152,7 @@ describe('hostile requests, one by one, over zeromq', () => {
     expect(await ask(fleet.ports.requests, stolen)).toBe('bad load');
   });
 
-  it('says each kind of refusal once, not per request', async () => {
+  it('logs each kind of refusal once, not per request', async () => {
     const marker = createHash('sha1').update(randomBytes(8)).digest('hex').slice(0, 12);
     const before = readFileSync(fleet.master.log, 'utf8').length;
     for (let round = 0; round < 20; round++)
@@ -165,7 +166,7 @@ describe('hostile requests, one by one, over zeromq', () => {
   });
 });
 
-describe('a minion that plays a lower master', () => {
+describe('a minion that acts as a syndic', () => {
   const jid = '20260101000000000000';
   const forge = async (masterConfig: string): Promise<string> => {
     const fleet = await Deployment.create({
@@ -189,11 +190,11 @@ describe('a minion that plays a lower master', () => {
     }
   };
 
-  it('brings no results of others to a master without order_masters', async () => {
+  it('cannot send results of others to a master without order_masters', async () => {
     expect(JSON.parse(await forge(''))).toEqual({});
   });
 
-  it('speaks for minions below it, never for one that has a key here', async () => {
+  it('may send results of minions below it, never of one that has a key here', async () => {
     expect(JSON.parse(await forge('order_masters: True'))).toEqual({ below: 'brought' });
   });
 });
@@ -221,7 +222,7 @@ describe('a system user whom publisher_acl names', () => {
     return await ask(fleet.ports.requests, clear(load));
   };
 
-  it('may what the rules give', async () => {
+  it('may do what the rules allow', async () => {
     for (const fun of ['test.ping', 'cmd.run'])
       expect(await asked('daemon', keyOf('daemon'), fun)).toMatchObject({ load: { minions: ['web1'] } });
   });

@@ -1,4 +1,4 @@
-// A master that keeps its jobs, results and events in a real MariaDB too, and what happens when that is away.
+// A master that also stores its jobs, results and events in a real MariaDB, and what happens when that is unavailable.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Deployment } from '../support/deployment.ts';
 import { eventually } from '../support/eventually.ts';
@@ -79,14 +79,14 @@ describe.skipIf(!database)('master_job_cache and event_return in MariaDB', () =>
     expect(await db().sql("SELECT tag FROM salt_events WHERE tag LIKE '%/new'")).toEqual([]);
   });
 
-  it('removes old jobs there, since the configuration says how long to keep them', async () => {
+  it('removes old jobs there, because the retention is configured', async () => {
     await eventually('the old result to go', async () =>
       (await returns()).every((row) => row.jid !== '20200131120000000001'),
     );
     expect(await db().sql("SELECT jid FROM jids WHERE jid = '20200131120000000001'")).toEqual([]);
   });
 
-  it('looks up what only the database has, beside what is here', async () => {
+  it('returns jobs of the database together with its own', async () => {
     const load = JSON.stringify({ fun: 'test.echo', arg: ['old'], tgt: 'm9', tgt_type: 'glob', user: 'anna' });
     const full = JSON.stringify({ jid: '20240131120000000001', id: 'm9', return: 'old', retcode: 0, success: true });
     await db().sql(
@@ -101,7 +101,7 @@ describe.skipIf(!database)('master_job_cache and event_return in MariaDB', () =>
     expect(await run('jobs.list_jobs', 'search_function=test.ec*')).toHaveProperty('20240131120000000001');
   });
 
-  it('loses nothing while the database is away, and writes it in order, once, when it is back', async () => {
+  it('loses nothing while the database is down, and writes it in order, once, when it is back', async () => {
     await db().pause();
     const before = Date.now();
     for (let n = 0; n < 8; n++) expect((await fleet.salt('m1', 'test.echo', `away ${n}`)).code).toBe(0);

@@ -1,4 +1,5 @@
-// The life of jobs through real daemons: a random story of kills, stops and restarts, the same one each time; the books close.
+// The life cycle of jobs with real daemons: a random but fixed sequence of kills, stops and restarts; every minion gets
+// an outcome.
 import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type CommandResult, Deployment } from '../support/deployment.ts';
@@ -98,7 +99,7 @@ const undelivered = without("j.load ->> '$.halite_durable' IS NOT NULL");
 const runner = async (...args: string[]): Promise<unknown> =>
   JSON.parse((await fleet.run('salt-run', [...args, '--out=json'])).stdout) as unknown;
 
-it(`closes the books of every job (seed ${seed})`, { timeout: 240_000 }, async () => {
+it(`gives every minion of every job an outcome (seed ${seed})`, { timeout: 240_000 }, async () => {
   const story = new Story();
   for (let n = 0; n < events; n++) await story.happen();
   for (const id of ids) if (!fleet.minion(id).running) fleet.startMinion(id);

@@ -51,7 +51,7 @@ describe('the mine', () => {
     });
   });
 
-  it('shows values only to those who may see them', async () => {
+  it('returns values only to minions that may read them', async () => {
     expect(await mine('db1', 'hidden')).toEqual({ web1: 'secret' });
     expect(await mine('web1', 'hidden')).toEqual({});
     expect(await mine('db1', 'by_map')).toEqual({});
@@ -61,7 +61,7 @@ describe('the mine', () => {
     expect(await mine('db1', 'sent')).toEqual({});
   });
 
-  it('is read and filled by the runner, and forgets', async () => {
+  it('is read, updated and cleared by the runner', async () => {
     expect(await runner('mine.get', '*', 'test.echo')).toEqual({ web1: 'hello' });
     expect(await runner('mine.get', '*', '[test.echo, nosuch]')).toEqual({ 'test.echo': { web1: 'hello' } });
     expect(await runner('mine.update', 'web1')).toEqual({ web1: true });

@@ -1,4 +1,4 @@
-// What a minion must do by itself: several masters, jobs that outlive it, users' own code, salt-call.
+// Features of the minion itself: several masters, jobs that survive it, users' own code, salt-call.
 import { copyFileSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Deployment, halite, runProgram } from '../support/deployment.ts';
@@ -48,11 +48,11 @@ describe('a minion of two masters', () => {
     expect(await listed(second)).toContain(jids[1]);
   });
 
-  it('notices that one of them is listed under two names', async () => {
+  it('notices that one of them is listed with two names', async () => {
     await eventually('the warning', () => first.minion('both').output().includes('are the same machine'));
   });
 
-  it('goes on with one while the other is away, and takes it back', async () => {
+  it('continues with one while the other is down, and reconnects to it', async () => {
     await second.master.stop();
     expect(await first.json('both', 'test.ping')).toEqual({ both: true });
     await second.startMaster();
@@ -96,13 +96,13 @@ export default defineModule({ name: 'typed', doc: '', functions: { twice: fn({ d
     );
   });
 
-  it('keeps the text of what it is told to run', async () => {
+  it('keeps the text of commands', async () => {
     const { code } = await fleet.salt('m1', 'cmd.run', 'false');
     expect(code).toBe(1);
     expect(await fleet.json('m1', 'cmd.run', 'echo "[1, 2]"')).toEqual({ m1: '[1, 2]' });
   });
 
-  it('lets a job finish that outlives it, and brings the result home at the next start', async () => {
+  it('lets a job finish that survives it, and delivers the result at the next start', async () => {
     const jid = jidIn((await fleet.salt('m1', 'cmd.run', 'sleep 2; echo outlived', '--async')).stdout);
     await eventually('the job to run', () => existsSync(fleet.path('m1/cache/proc', jid)));
     await fleet.minion('m1').stop();
@@ -129,8 +129,8 @@ export default defineModule({ name: 'typed', doc: '', functions: { twice: fn({ d
   });
 });
 
-describe('salt-call of a minion nobody accepted', () => {
-  it('says so at once', async () => {
+describe('salt-call of a minion that is not accepted', () => {
+  it('reports it immediately', async () => {
     const fleet = await Deployment.create({ autoAccept: false });
     try {
       await fleet.startMaster();

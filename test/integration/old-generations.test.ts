@@ -97,14 +97,14 @@ describe.each([0, 2] as const)('generation %i', (generation) => {
     expect(await old[generation].ask({ cmd: '_file_envs', id: 'new' })).toBe('bad load');
   });
 
-  it('who uses P3 is not spoken for in an older protocol', async () => {
+  it('a minion that uses P3 cannot be impersonated in an older protocol', async () => {
     expect(await unproven('_return', withId['_return'] as PlainDict, 'new')).toBe('bad load');
     expect(await stored()).toEqual({});
     // Only its owner can read the answer; the grains that came with the question are not kept.
     expect(await unproven('_pillar', withId['_pillar'] as PlainDict, 'new')).toHaveProperty('key');
     expect((await fleet.salt('-G', 'forged:yes', '--preview-target')).stdout).not.toContain('new');
   });
-  it('who does not, is', async () => {
+  it('one that does not use P3 can be', async () => {
     expect(await unproven('_pillar', withId['_pillar'] as PlainDict, own)).toHaveProperty('key');
     expect((await fleet.salt('-G', 'forged:yes', '--preview-target')).stdout).toContain(own);
   });
@@ -118,12 +118,12 @@ describe('after a restart of the master', () => {
     await old[0].signIn();
   });
 
-  it('it is still known who uses P3', async () => {
+  it('it is still known which minions use P3', async () => {
     expect(await old[0].ask({ cmd: '_return', id: 'new', ...withId['_return'] }, true)).toBe('bad load');
     expect(await stored()).toEqual({});
   });
 
-  it('a minion that was downgraded is believed again after its first token', async () => {
+  it('a minion that was downgraded is trusted again after its first token', async () => {
     const downgraded = await start('new', 2, readFileSync(fleet.path('new/pki/minion.pem'), 'utf8'));
     try {
       const load = { cmd: '_return', id: 'new', ...withId['_return'], return: 'mine' };

@@ -59,7 +59,7 @@ afterAll(async () => {
 });
 
 describe('orchestration', () => {
-  it('runs steps in the order their requisites ask for, and keeps each as a job', async () => {
+  it('runs steps in the order of their requisites, and stores each as a job', async () => {
     sls(
       'orch/deploy',
       [
@@ -82,7 +82,7 @@ describe('orchestration', () => {
     expect(Object.keys(job.Result).sort()).toEqual(['w1', 'w2']);
   });
 
-  it('says which step failed and why, and does not run what required it', async () => {
+  it('reports which step failed and why, and does not run dependent steps', async () => {
     sls(
       'orch/failing',
       [
@@ -142,7 +142,7 @@ describe('orchestration', () => {
     expect(results['apply']).toMatchObject({ result: null });
   });
 
-  it('waits for events, and prints them as they come', async () => {
+  it('waits for events, and prints them as they arrive', async () => {
     sls('orch/wait', 'wait: {salt.wait_for_event: [{name: "test/*/done"}, {id_list: [w1, w2]}, {timeout: 60}]}');
     const printed = fleet.run('salt-run', ['state.event', 'test/w1/done', 'count=1']);
     const waiting = orchestrate('orch.wait');

@@ -70,14 +70,14 @@ describe('pillar', () => {
     expect(await site.json('web1', 'pillar.raw')).toEqual({ web1: { fresh: 1, asked_by: 'web1' } });
   });
 
-  it('takes values of a command for that command alone', async () => {
+  it('uses values of a command only for that command', async () => {
     const items = await site.json('web1', 'pillar.items', 'pillar={"fresh": 2, "extra": {"a": [1]}}');
     expect(items['web1']).toMatchObject({ fresh: 2, extra: { a: [1] } });
     expect(await site.json('web1', 'pillar.get', 'extra')).toEqual({ web1: '' });
     expect(Object.keys(await site.json('-I', 'extra:a:1', 'test.ping').catch(() => ({})))).toEqual([]);
   });
 
-  it('takes one more source for a command when the master allows it', async () => {
+  it('uses an additional source for a command when the master allows it', async () => {
     const source = `{cmd_json: "printf '{\\"more\\": \\"for %s\\"}'"}`;
     const told = await site.json('web1', 'pillar.ext', source, 'pillar={"fresh": 3}');
     expect(told['web1']).toMatchObject({ fresh: 3, more: 'for web1', asked_by: 'web1' });
@@ -85,7 +85,7 @@ describe('pillar', () => {
     expect(refused['web1']).not.toHaveProperty('no');
   });
 
-  it('tells minions that something failed, and the log what', async () => {
+  it('reports to minions that something failed, and to the log what', async () => {
     write({ 'common.sls': 'x: 1\ny: {{ nothing_here }}\n' });
     const items = await site.json('web1', 'pillar.items');
     expect(items['web1']).toMatchObject({
@@ -114,7 +114,7 @@ describe('pillar', () => {
     });
   });
 
-  it('does not keep the master from answering while one is compiled', async () => {
+  it('does not block the master while one is compiled', async () => {
     write({
       'common.sls':
         "{% for i in range(90000) %}{% for j in range(40) %}{% endfor %}{% endfor %}\nslow: {{ salt['cmd.run']('sleep 2') }}done\n",

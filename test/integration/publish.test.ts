@@ -1,4 +1,4 @@
-// Jobs and runners that minions ask for: what `peer` and `peer_run` allow, and nothing else.
+// Jobs and runners that minions request: what `peer` and `peer_run` allow, and nothing else.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Deployment, halite, runProgram } from '../support/deployment.ts';
 
@@ -41,7 +41,7 @@ describe('publish', () => {
     expect(await fleet.json('m2', 'publish.runner', 'test.arg')).toEqual({ m2: {} });
   });
 
-  it('gives nothing without a master, and says so in the log', async () => {
+  it('returns nothing without a master, and logs it', async () => {
     const args = ['-c', fleet.path('m1/etc'), '--local', 'publish.publish', '*', 'test.ping', '--out=json'];
     const { stdout, stderr } = await runProgram(`${halite.bin}/salt-call`, args);
     expect(JSON.parse(stdout)).toEqual({ local: {} });

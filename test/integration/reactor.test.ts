@@ -115,7 +115,7 @@ describe('the reactor', () => {
     await eventually('the reaction in JSON', () => lines('json').includes('site/json'));
   });
 
-  it('says what is wrong with a file or a reaction, and does the rest', async () => {
+  it('reports a wrong file or reaction, and runs the rest', async () => {
     const before = await status();
     await fire('site/bad');
     await eventually('every failure', async () => (await status()).failed >= before.failed + 5);
@@ -128,7 +128,7 @@ describe('the reactor', () => {
     expect(log).toContain('(local.test.ping) has no target: it needs "- tgt: …"');
   });
 
-  it('does not set itself off', async () => {
+  it('does not trigger itself', async () => {
     const before = await status();
     await runner('test.arg', 'x');
     // Both events of the runner are reacted to once each, those of the reactions are not.
@@ -137,7 +137,7 @@ describe('the reactor', () => {
     expect([reactions, waiting]).toEqual([before.reactions + 2, 0]);
   });
 
-  it('takes and loses rules while it runs', async () => {
+  it('adds and removes rules while it runs', async () => {
     reaction('added', 'a:\n  caller.cmd.shell:\n    - args: ["echo {{ data.n }} >> ROOT/added"]\n');
     expect(await runner('reactor.add', 'site/added', fleet.path('srv/reactor/added.sls'))).toEqual({
       status: true,
@@ -155,7 +155,7 @@ describe('the reactor', () => {
     expect(JSON.stringify(await runner('reactor.list'))).not.toContain('site/added');
   });
 
-  it('does everything a burst asks for, in its order', async () => {
+  it('runs all reactions of a burst, in order', async () => {
     reaction(
       'burst',
       'b:\n  local.cmd.run:\n    - tgt: m1\n    - args: [{cmd: "true"}]\n    - metadata: {n: {{ data.data.n }}}\n',

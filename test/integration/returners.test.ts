@@ -54,7 +54,7 @@ describe('returners', () => {
     expect(mine()[0]).not.toHaveProperty('cmd');
   });
 
-  it('of users come from the file server, and their failures are told to the master and the log', async () => {
+  it('of users come from the file server, and their failures are reported to the master and the log', async () => {
     expect(await fleet.json('own', 'saltutil.sync_returners')).toEqual({ own: ['returners.diary'] });
     expect((await fleet.json('own', 'sys.list_returners'))['own']).toContain('diary');
     await fleet.salt('own', 'test.echo', 'dear diary', '--return', 'diary');
@@ -95,7 +95,7 @@ describe('returners', () => {
     expect(called()).toMatchObject({ id: 'poor', fun: 'test.echo', jid: expect.stringMatching(/^20\d{18}$/) });
   });
 
-  it('get the results of jobs that outlive the daemon', async () => {
+  it('get the results of jobs that survive the daemon', async () => {
     const gate = fleet.path('gate');
     const wait = `while [ ! -e ${gate} ]; do sleep 0.1; done; echo late`;
     const { stdout } = await fleet.salt('own', 'cmd.run', wait, '--async');

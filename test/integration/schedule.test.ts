@@ -63,7 +63,7 @@ describe('the schedule of a minion', () => {
     expect(JSON.parse(stdout)).toEqual({ m1: 'pillar' });
   });
 
-  it('runs once though there are two masters, and both know', async () => {
+  it('runs once although there are two masters, and both get the result', async () => {
     await eventually('the run at the start', () => linesOf(fleet.path('twice')).length > 0);
     await eventually('the second master', async () => (await second.json('m1', 'test.ping'))['m1'] === true);
     await scheduled('schedule.run_job', 'twice');
@@ -83,7 +83,7 @@ describe('the schedule of a minion', () => {
     });
   });
 
-  it('mines by the clock', async () => {
+  it('updates the mine periodically', async () => {
     await eventually('the mine', async () => {
       const { stdout } = await fleet.run('salt-run', ['mine.get', 'm1', 'test.ping', '--out=json']);
       return stdout.includes('"m1": true');
@@ -119,7 +119,7 @@ describe('the schedule of a minion', () => {
     rmSync(hold);
   });
 
-  it('follows what salt-call changes', async () => {
+  it('applies changes of salt-call', async () => {
     const call = ['-c', fleet.path('m1/etc'), '--local', '--out=json'];
     const done = await runProgram(join(halite.bin, 'salt-call'), [
       ...call,
@@ -139,7 +139,7 @@ describe('the schedule of a minion', () => {
     });
   });
 
-  it('is as it was after a restart', async () => {
+  it('is the same after a restart', async () => {
     await fleet.minion('m1').stop();
     fleet.startMinion('m1');
     await fleet.answering('m1');

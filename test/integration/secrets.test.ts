@@ -56,13 +56,13 @@ describe('secrets', () => {
     // One for the question where it lies, one for the secret: they are good for one request each.
     expect(vault.made.length).toBe(before + 2);
   });
-  it('are there for runners, by the profiles of the master', async () => {
+  it('are available to runners, by the profiles of the master', async () => {
     const { stdout } = await site.run('salt-run', ['sdb.get', 'sdb://files/vault:token', '--out=json']);
     expect(JSON.parse(stdout)).toBe(rootToken);
     const policies = await site.run('salt-run', ['vault.show_policies', 'web1', '--out=json']);
     expect(JSON.parse(policies.stdout)).toEqual(['minion/web1']);
   });
-  it('take the place of links in a minion’s own configuration', async () => {
+  it('replace references in a minion’s own configuration', async () => {
     const config = site.configureMinion(
       'alone',
       `file_client: local\nfiles: {driver: yaml, files: [${site.path('secrets.yaml')}]}\nown: sdb://files/name\n`,

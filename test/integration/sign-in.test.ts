@@ -1,4 +1,4 @@
-// Sign-in over the wire in every protocol generation, and the options that decide about it.
+// Sign-in over the wire in every protocol generation, and the options that affect it.
 import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -109,7 +109,7 @@ describe('generations', () => {
     expect(existsSync(fleet.path('etc/pki/master/minions/old0'))).toBe(false);
   });
 
-  it('minimum_auth_version: 0 lets P0 and P2 in, each in its own form', async () => {
+  it('minimum_auth_version: 0 accepts P0 and P2, each in its own format', async () => {
     fleet = await Deployment.create({ masterConfig: 'minimum_auth_version: 0' });
     await fleet.startMaster();
     const oldest = new Peer('p0');
@@ -176,7 +176,7 @@ describe('options', () => {
     expect(await fleet.json('m1', 'test.ping')).toEqual({ m1: true });
   });
 
-  it('master_finger keeps a minion from another master', async () => {
+  it('master_finger makes a minion refuse another master', async () => {
     fleet = await Deployment.create();
     await fleet.startMaster();
     const right = fingerprint(readFileSync(fleet.path('etc/pki/master/master.pub'), 'utf8'));
@@ -187,7 +187,9 @@ describe('options', () => {
       `master_finger: '${right.replace(/^../, right.startsWith('00') ? '11' : '00')}'`,
     );
     await fleet.answering('good');
-    await eventually('the wary one to say why', () => fleet.minion('wary').output().includes(right));
+    await eventually('the minion with master_finger to report why', () =>
+      fleet.minion('wary').output().includes(right),
+    );
     expect(existsSync(fleet.path('wary/pki/minion_master.pub'))).toBe(false);
   });
 

@@ -4,7 +4,7 @@ import { tasks } from '../soak/honest.ts';
 import { attacks } from '../soak/hostile.ts';
 import { soak } from '../soak/soak.ts';
 
-it('good minions are served while strangers and a lying minion do their worst', async () => {
+it('valid minions are served during attacks of unauthenticated peers and of a malicious minion', async () => {
   const result = await soak({ more: (rounds) => rounds < 1, simulated: 5 });
   expect(result.failures).toEqual([]);
   expect(result.masterLives).toBe(true);

@@ -1,4 +1,4 @@
-// `npm start` in a clone that was never built: the playground comes up, nothing of the build stays, and it ends whole.
+// `npm start` in a checkout that was never built: the daemons start, no build process stays, and everything ends.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';

@@ -59,7 +59,7 @@ const comments = (results: Results): unknown[] =>
   Object.values(results).map((result) => [result['__id__'], result['comment']]);
 
 describe('a highstate', () => {
-  it('takes in what master_tops assign', async () => {
+  it('includes what master_tops assign', async () => {
     writeFileSync(fleet.path('classes'), 'classes: [scripted, web]\n');
     expect((await fleet.json('m1', 'state.show_top'))['m1']).toEqual({ base: ['web', 'extra', 'scripted'] });
     rmSync(fleet.path('classes'));
@@ -93,7 +93,7 @@ describe('a highstate', () => {
     expect(results['test_|-state-0_|-world-0_|-succeed_with_changes']).toMatchObject({ result: null });
   });
 
-  it('takes pillar from the command line', async () => {
+  it('uses pillar values of the command line', async () => {
     const results = await apply('web', 'pillar={"who": "you"}');
     expect(Object.keys(results)).toContain('test_|-state-0_|-you-0_|-succeed_with_changes');
   });
@@ -148,7 +148,7 @@ describe('scripts', () => {
 });
 
 describe('one run at a time', () => {
-  it('refuses a second one, or lets it wait', async () => {
+  it('refuses a second one, or queues it', async () => {
     const gate = fleet.path('gate');
     const first = apply('slow', `pillar={"gate": "${gate}"}`);
     await eventually(

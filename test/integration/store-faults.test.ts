@@ -35,7 +35,7 @@ export default defineReturner({
 });
 `;
 
-/** Jobs for everybody, one after the other as fast as the master takes them. */
+/** Jobs for all minions, one after the other as fast as the master accepts them. */
 async function publishMany(fleet: Deployment, count: number): Promise<void> {
   const client = await connectLocal({ sock_dir: fleet.path('run/master'), cachedir: fleet.path('cache/master') });
   const call = { job: { tgt: '*', tgt_type: 'glob', fun: 'test.ping', arg: [], unwatched: true } };
@@ -99,7 +99,7 @@ function fill(folder: string): string {
 }
 
 describe('a full disk', () => {
-  it('is said clearly, jobs run on, and everything is stored when there is space again', async ({ skip }) => {
+  it('is reported clearly, jobs continue, and everything is stored when there is space again', async ({ skip }) => {
     const fleet = await Deployment.create();
     onTestFinished(() => fleet.destroy());
     const cache = fleet.path('cache/master');

@@ -1,4 +1,4 @@
-// Targets on the command line: errors that point at the place, data that is not known, groups that change.
+// Targets on the command line: errors with their position, data that is not known, groups that change.
 import { copyFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Deployment, halite } from '../support/deployment.ts';
@@ -41,7 +41,7 @@ describe('a wrong expression', () => {
     expect(code).toBe(2);
   });
 
-  it('says nothing more about a right one that covers nobody', async () => {
+  it('reports nothing more about a valid one that matches no minion', async () => {
     const { stdout, stderr, code } = await fleet.salt('nobody*', 'test.ping');
     expect([stdout, stderr, code]).toEqual([noMatch, 'ERROR: No return received\n', 2]);
     for (const way of [['--out=json'], ['--out=json', '--static'], ['--out=yaml']]) {
@@ -59,7 +59,7 @@ describe('a nodegroup', () => {
     expect([inside.code, inside.stderr]).toEqual([2, expect.stringContaining('There is no nodegroup nope')]);
   });
 
-  it('works the moment it is written down, without a restart of the master', async () => {
+  it('works as soon as it is saved, without a restart of the master', async () => {
     writeFileSync(fleet.path('etc/master.d/groups.conf'), "nodegroups: {fresh: 'L@t1,', other: [t2]}\n");
     expect(await fleet.json('-N', 'fresh', 'test.ping')).toEqual({ t1: true });
     expect(await fleet.json('-C', 'N@fresh or N@other', 'test.ping')).toEqual({ t1: true, t2: true });
@@ -68,7 +68,7 @@ describe('a nodegroup', () => {
 });
 
 describe('a minion whose data is not known', () => {
-  it('is in no group and out of none: it is not evaluated, and said so', async () => {
+  it('is neither matched nor excluded: it is reported as not evaluated', async () => {
     const keys = fleet.path('etc/pki/master/minions');
     copyFileSync(`${keys}/t1`, `${keys}/ghost`);
     const { stdout, code } = await fleet.salt(

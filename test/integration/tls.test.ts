@@ -1,4 +1,4 @@
-// Master and minion over TCP with TLS, each proving itself by certificate; without one nobody gets in.
+// Master and minion over TCP with TLS, both with certificates; connections without one are refused.
 import { resolve } from 'node:path';
 import { connect } from 'node:tls';
 import { afterEach, expect, it } from 'vitest';

@@ -53,7 +53,7 @@ describe('keys', () => {
     await eventually('the master to say so', () => /denied.*m1|m1.*denied/.test(fleet.master.output()));
   });
 
-  it('are taken by autosign_file and refused by autoreject_file', async () => {
+  it('are accepted by autosign_file and rejected by autoreject_file', async () => {
     fleet = await Deployment.create({
       autoAccept: false,
       masterConfig: 'autosign_file: autosign.conf\nautoreject_file: autoreject.conf',
@@ -69,7 +69,7 @@ describe('keys', () => {
 });
 
 describe('a master with another key', () => {
-  it('is explained in one readable message, and the minion keeps trying until it is settled', async () => {
+  it('is explained in one readable message, and the minion retries until it is resolved', async () => {
     fleet = await Deployment.create();
     await fleet.startMaster();
     fleet.startMinion('m1');

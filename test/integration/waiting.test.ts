@@ -1,4 +1,4 @@
-// How long a command waits: deadlines, dead minions, shares that must be there, and what the terminal shows meanwhile.
+// How long a command waits: deadlines, dead minions, required shares, and what the terminal shows meanwhile.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -29,7 +29,7 @@ afterAll(async () => {
 });
 
 describe('--deadline', () => {
-  it('kills the whole process tree on the minion and is an end state of its own', async () => {
+  it('kills the whole process tree on the minion and is a separate verdict', async () => {
     const file = fleet.path('pids');
     const command = `echo unpacking; sleep 300 & echo $! > ${file}; sleep 300`;
     const watch = await startStopwatch();
@@ -48,7 +48,7 @@ describe('--deadline', () => {
     expect(record.Result).toMatchObject({ w1: { retcode: 124, success: false } });
   });
 
-  it('holds when the minion daemon is restarted in between', async () => {
+  it('applies when the minion daemon is restarted in between', async () => {
     const { stdout } = await fleet.salt('w3', 'cmd.run', 'sleep 300', '--deadline', '4s', '--async');
     const jid = jidIn(stdout);
     await eventually('the job to run', () => existsSync(fleet.path('w3/cache/proc', jid)));
@@ -70,7 +70,7 @@ describe('--deadline', () => {
 });
 
 describe('a long job on Halite minions', () => {
-  it('is waited for without asking anybody, and ends with the last result', async () => {
+  it('is awaited without asking minions, and ends with the last result', async () => {
     const asked = async (): Promise<number> =>
       (await runner('jobs.list_jobs', 'internal=True')).split('saltutil.find_job').length - 1;
     const before = await asked();
@@ -85,7 +85,7 @@ describe('a long job on Halite minions', () => {
 });
 
 describe('a dead minion', () => {
-  it('costs nobody time, whatever -t says', async () => {
+  it('does not delay others, independent of -t', async () => {
     const watch = await startStopwatch();
     const { stdout, code } = await fleet.salt('-L', 'dead,w1', 'test.ping', '-t', '3600');
     expect(await watch.ms()).toBeLessThan(1500);
@@ -96,7 +96,7 @@ describe('a dead minion', () => {
     expect(code).toBe(1);
   });
 
-  it('is known after a restart of the master, too, once everybody had time to come back', async () => {
+  it('is also known after a restart of the master, once all minions had time to reconnect', async () => {
     const batch = startProgram(join(halite.bin, 'salt'), [
       ...['-c', fleet.masterConfigDir, '-b', '1', 'w*', 'cmd.run', 'sleep 300'],
     ]);
@@ -120,7 +120,7 @@ describe('a dead minion', () => {
     expect(stdout).toContain('[Not connected]\n    Has not connected to this master since it started');
   });
 
-  it('does not leave a job without an end: what the old master followed the new one follows', async () => {
+  it('does not leave a job without an end: the new master process tracks the jobs of the old one', async () => {
     const record = async (): Promise<{ Result: object; Missing?: Record<string, { code: string }> }> =>
       JSON.parse(await runner('jobs.list_job', interrupted, '--out=json'));
     await fleet.salt('w*', 'saltutil.kill_job', interrupted);
@@ -151,7 +151,7 @@ describe('shares and groups', () => {
     const before = await jobs();
     const { code, stderr, stdout } = await fleet.salt('*', 'test.ping', '--require', '98%');
     expect([code, stdout]).toEqual([75, '']);
-    expect(stderr).toContain('Not sent: --require 98% asks for 4 of 4 minions, 3 (75%) can be reached');
+    expect(stderr).toContain('Not sent: --require 98% needs 4 of 4 minions, 3 (75%) are reachable');
     expect(stderr).toContain('4 minions: 3 connected, 1 away (dead: ');
     expect(await jobs()).toBe(before);
     expect((await fleet.salt('*', 'test.ping', '--require', '75%')).code).toBe(0);
@@ -185,7 +185,7 @@ describe('shares and groups', () => {
 });
 
 describe('on a terminal', () => {
-  it('progress is shown unasked for more than twenty targets, and not for fewer', async () => {
+  it('progress is shown by default for more than twenty targets, and not for fewer', async () => {
     const many = Array.from({ length: 25 }, (_, at) => `none${at}`).join(',');
     const onTerminal = (targets: string): Promise<string> => {
       const command = `${join(halite.bin, 'salt')} -c ${fleet.masterConfigDir} -L ${targets} test.ping`;

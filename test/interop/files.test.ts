@@ -120,7 +120,7 @@ describe.each(pairings)('$label', ({ master, minion }) => {
       '    - include_empty: True',
     ].join('\n');
 
-  it('says what there is', async () => {
+  it('lists files', async () => {
     const files = [
       'conf/a.conf',
       'conf/link.conf',
@@ -140,7 +140,7 @@ describe.each(pairings)('$label', ({ master, minion }) => {
     expect(await call('cp.stat_file', 'salt://conf/a.conf')).toBe('0644');
   });
 
-  it('brings files of every size', async () => {
+  it('transfers files of every size', async () => {
     expect(await call('cp.get_file', 'salt://large.bin', fleet.path('large'))).toBe(fleet.path('large'));
     expect(readFileSync(fleet.path('large')).equals(large)).toBe(true);
     expect(await call('cp.get_file', 'salt://large.bin', fleet.path('zipped'), 'gzip=1')).toBe(fleet.path('zipped'));
@@ -151,7 +151,7 @@ describe.each(pairings)('$label', ({ master, minion }) => {
     expect(await call('cp.get_file_str', 'salt://only.txt', 'dev')).toBe('dev\n');
   });
 
-  it('brings files from git', async (test) => {
+  it('transfers files from git', async (test) => {
     if (!withGit) return test.skip('this master has no library for git');
     expect(await call('cp.get_file_str', 'salt://git.txt')).toBe('from git\n');
     expect(await call('cp.get_file_str', 'salt://git.txt?saltenv=v1')).toBe('from git\n');
@@ -164,14 +164,14 @@ describe.each(pairings)('$label', ({ master, minion }) => {
     expect(text('copy/conf/link.conf')).toBe('a\n');
   });
 
-  it('refuses what is hidden, missing or outside', async () => {
+  it('refuses files that are hidden, missing or outside', async () => {
     for (const path of ['conf/hidden.bak', 'nope', '../../etc/master', 'conf/../top.sls']) {
       expect([path, await call('cp.get_file', `salt://${path}`, fleet.path('leak'))]).toEqual([path, '']);
     }
     expect(existsSync(fleet.path('leak'))).toBe(false);
   });
 
-  it('takes files from the minion', async () => {
+  it('accepts files from the minion', async () => {
     writeFileSync(fleet.path('pushed'), large);
     expect(await call('cp.push', fleet.path('pushed'))).toBe(true);
     const arrived = join(fleet.path('cache/master/minions/m1/files'), fleet.path('pushed'));

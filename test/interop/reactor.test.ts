@@ -1,4 +1,4 @@
-// The same reaction files under a real Salt master and ours: the same events are seen, the same is done about them.
+// The same reaction files with a real Salt master and ours: the same events are seen, the same reactions are run.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { Deployment, halite, type Implementation, runProgram } from '../support/deployment.ts';
@@ -88,7 +88,7 @@ async function reactedTo(master: Implementation): Promise<{ done: string[]; show
 }
 
 describe('the reactor', () => {
-  it('does under our master what it does under Salt 3006', async () => {
+  it('has the same effects with our master as with Salt 3006', async () => {
     const [ours, theirs] = await Promise.all([reactedTo(halite), reactedTo(saltRelease('3006.27'))]);
     expect(ours.done).toEqual(done);
     expect(ours).toEqual(theirs);

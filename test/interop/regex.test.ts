@@ -18,7 +18,7 @@ function weSay([pattern, texts]: Row): string | null {
   }
 }
 
-it.each(versions)('says what re of Salt %s says', async (version) => {
+it.each(versions)('gives the same results as re of Salt %s', async (version) => {
   const seed = Math.floor(Math.random() * 1_000_000);
   const script = resolve(import.meta.dirname, '../fixtures/python-match/record-regex.py');
   const python = join(saltRelease(version).bin, 'python');

@@ -1,4 +1,4 @@
-// A master's folder changes hands: Salt to Halite and back, without touching a key.
+// A master's folder is used by Salt, then by Halite, then by Salt again, without touching a key.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -7,7 +7,7 @@ import { eventually } from '../support/eventually.ts';
 import { saltRelease } from '../support/salt-release.ts';
 
 describe('take-over', () => {
-  it('a Halite master serves the minions of a Salt master unchanged, and hands them back', async () => {
+  it('a Halite master serves the minions of a Salt master unchanged, and Salt can take over again', async () => {
     const salt = saltRelease('3006.27');
     const fleet = await Deployment.create({ master: salt });
     try {

@@ -1,4 +1,4 @@
-// What a master has to live with: strangers, and an accepted minion that lies. Bounded in count and size.
+// Attacks on a master: unauthenticated peers, and an accepted minion that sends false data. Bounded in count and size.
 import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
 import { pack } from '../../src/base/codec/msgpack/index.ts';

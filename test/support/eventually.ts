@@ -17,7 +17,7 @@ export async function eventually(
     const hopeless = options.abort?.() ?? false;
     if (hopeless || Date.now() > deadline) {
       throw new Error(
-        `${hopeless ? 'no use waiting for' : 'waited in vain for'} ${what}\n${options.describe?.() ?? ''}`,
+        `${hopeless ? 'no use waiting for' : 'timed out waiting for'} ${what}\n${options.describe?.() ?? ''}`,
       );
     }
     await new Promise((resolve) => setTimeout(resolve, 50));

@@ -50,16 +50,16 @@ describe('problems', () => {
     );
     const said = loadMasterConfig(request()).problems;
     expect(said.map(({ kind, level, option, advice }) => [kind, level, option, typeof advice])).toEqual([
-      ['not-there', 'warn', 'external_auth', 'string'],
-      ['not-there', 'warn', 'rest_cherrypy', 'string'],
-      ['not-there', 'warn', 'engines', 'string'],
+      ['unsupported', 'warn', 'external_auth', 'string'],
+      ['unsupported', 'warn', 'rest_cherrypy', 'string'],
+      ['unsupported', 'warn', 'engines', 'string'],
     ]);
     expect(said[2]?.message).toContain('engines (slack)');
     put('master', 'external_auth: {}\nengines: [reactor]\nrest_cherrypy:\n');
     expect(loadMasterConfig(request()).problems).toEqual([]);
     put('minion', 'id: a\nmaster_type: failover\n');
     expect(loadMinionConfig(request()).problems.map(({ message }) => message)).toEqual([
-      'The option master_type asks for something that is not there yet: master_type failover',
+      'The option master_type asks for a feature that is not implemented yet: master_type failover',
     ]);
   });
 

@@ -14,7 +14,7 @@ export interface FoundId {
   readonly isAddress: boolean;
 }
 
-/** Salt: the file lies in the system's configuration folder below `root_dir`, whatever `-c` says. */
+/** Salt: the file is in the system's configuration folder below `root_dir`, independent of `-c`. */
 function minionIdFile(opts: PlainDict): string {
   const root = typeof opts['root_dir'] === 'string' ? opts['root_dir'] : '/';
   return joinPath(root, `${defaultConfigDir.slice(1)}/minion_id`);

@@ -2,13 +2,13 @@
 import { newDict, type PlainDict } from '../codec/value.ts';
 import type { Origins } from './include.ts';
 import { type Environment, loadFiles } from './load-files.ts';
-import { reportNotThere } from './not-there.ts';
 import type { OptionRow } from './options/row.ts';
 import { defaultsOf } from './opts.ts';
 import { ConfigReport } from './problems.ts';
 import type { LoadRequest } from './request.ts';
 import { saltfileConfigDir } from './saltfile.ts';
 import { applyLogDir } from './shape.ts';
+import { reportUnsupported } from './unsupported-options.ts';
 import { checkOptions, type Vocabulary } from './validate.ts';
 
 export interface Prepared {
@@ -45,7 +45,7 @@ export function prepare(
   Object.assign(files.values, request.overrides);
   wrapTexts(files.values);
   const given = checkOptions(files.values, words, files.origins, report);
-  reportNotThere(kind, given, report);
+  reportUnsupported(kind, given, report);
   applyLogDir(given, String(defaults['log_file']));
   return { report, env, given, path: files.path, opts: Object.assign(defaults, given) };
 }

@@ -1,6 +1,14 @@
 // Problems of a configuration that do not stop the program.
 
-export type ProblemKind = 'missing' | 'unknown' | 'type' | 'value' | 'include' | 'syntax' | 'deprecated' | 'not-there';
+export type ProblemKind =
+  | 'missing'
+  | 'unknown'
+  | 'type'
+  | 'value'
+  | 'include'
+  | 'syntax'
+  | 'deprecated'
+  | 'unsupported';
 
 export interface ConfigProblem {
   readonly kind: ProblemKind;

@@ -1,4 +1,4 @@
-// Which beacons a minion has: those of its configuration and its pillar, and changes while it runs.
+// The beacons of a minion: those of its configuration and its pillar, and changes while it runs.
 import {
   type Dict,
   dictEntries,
@@ -17,17 +17,17 @@ export interface Validity {
 
 export interface BeaconsHost {
   readonly pillar: () => Dict;
-  /** Writes the beacons that are not of the pillar to the minion's file; its path. */
+  /** Writes the beacons that do not come from the pillar to the minion's file; returns its path. */
   readonly save: (beacons: PlainDict) => Promise<string>;
   readonly validate: (name: string, config: Value) => Promise<Validity>;
   readonly available: () => Promise<readonly string[]>;
-  /** Told after each change. */
+  /** Called after each change. */
   readonly changed: () => void | Promise<void>;
 }
 
 export class Beacons {
   readonly host: BeaconsHost;
-  /** Those that are not of the pillar, and `enabled` for all of them. */
+  /** Beacons that do not come from the pillar, and `enabled` for all of them. */
   readonly #own: Map<string, Value>;
 
   constructor(own: Dict, host: BeaconsHost) {
@@ -45,7 +45,7 @@ export class Beacons {
     return newDict([...this.#own]);
   }
 
-  /** Everything by name: the pillar's, then our own over it. */
+  /** All beacons by name: the pillar's, overridden by our own. */
   merged(): PlainDict {
     return newDict([...Object.entries(this.ofPillar()), ...this.#own]);
   }
@@ -70,7 +70,7 @@ export class Beacons {
     return this.#own.has(name);
   }
 
-  /** Switches one of our own on or off; its other settings stay as they are. */
+  /** Enables or disables one of our own beacons; its other settings stay unchanged. */
   switch(name: string, on: boolean): void {
     const config = this.#own.get(name);
     if (config !== undefined && isDict(config)) {

@@ -1,4 +1,4 @@
-// What a minion watches by itself and tells its masters about.
+// Beacons: what a minion watches and reports to its masters.
 export { Beacons, type Validity } from './beacons.ts';
 export { answerBeacons } from './requests.ts';
 export { readSavedBeacons, savedBeaconsPath, savedBeaconsVersion, writeSavedBeacons } from './saved.ts';

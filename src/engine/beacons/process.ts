@@ -1,4 +1,4 @@
-// The process in which beacons work: takes configurations from the daemon and gives it events.
+// The process in which beacons run: gets configurations from the daemon and returns events.
 
 import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { withTimeout } from '../../base/util/with-timeout.ts';
@@ -11,10 +11,10 @@ import { availableBeacons, prepareBeacon } from './validate.ts';
 const longestStopMs = 5000;
 const noSignal = new AbortController().signal;
 
-/** What a beacon gets of the runtime: as it is at the moment, because grains change. */
+/** The part of the runtime for a beacon: current values, because grains change. */
 export function beaconContext(runtime: () => Runtime, name: string, signal: AbortSignal): BeaconContext {
   const context = () =>
-    // Nothing is remembered from one look to the next, or functions would answer with what was.
+    // Nothing is cached between two reads, or functions would return outdated values.
     createContext(runtime(), { signal, progress: () => undefined, retcode: 0, cache: new Map() });
   return {
     name,
@@ -37,7 +37,7 @@ export function beaconContext(runtime: () => Runtime, name: string, signal: Abor
   };
 }
 
-/** States are being applied, by the daemon or by salt-call. */
+/** Whether states are being applied, by the daemon or by salt-call. */
 async function stateRuns(runtime: Runtime): Promise<boolean> {
   const running = (await runtime.minion.running()) as unknown as { fun: Value }[];
   return running.some(({ fun }) => (Array.isArray(fun) ? fun : [fun]).some((name) => String(name).startsWith('state')));
@@ -73,7 +73,7 @@ export function createBeaconProcess(host: BeaconProcessHost): BeaconProcess {
         }
       }
     },
-    // Whatever a beacon does when it is closed, the process ends.
+    // The process ends even if closing a beacon fails.
     stop: () => withTimeout(runner.stop(), longestStopMs, () => undefined),
   };
 }

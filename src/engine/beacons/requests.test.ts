@@ -1,4 +1,4 @@
-// Requests about beacons: changes, what is the pillar's, and the file they are kept in.
+// Requests about beacons: changes, beacons of the pillar, and the file in which they are saved.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -64,10 +64,10 @@ describe('requests', () => {
     expect(await ask({ func: 'disable' })).toMatchObject({ beacons: { enabled: false } });
     expect(changes()).toBe(5);
     expect(await ask({ func: 'reset' })).toMatchObject({ beacons: {} });
-    await expect(ask({ func: '__proto__' })).rejects.toThrow('Beacons know no');
+    await expect(ask({ func: '__proto__' })).rejects.toThrow('Beacons have no function');
   });
 
-  it('leave to the pillar what is of the pillar', async () => {
+  it('do not change beacons of the pillar', async () => {
     const { ask, changes } = fresh();
     for (const func of ['add', 'modify', 'delete', 'enable_beacon', 'disable_beacon'])
       expect(await ask({ func, name: 'load', beacon_data: [] })).toMatchObject({

@@ -1,4 +1,4 @@
-// What functions ask of a minion's beacons: `{func, name, beacon_data, …}`, the messages Salt's own module sends.
+// Requests of functions about a minion's beacons: `{func, name, beacon_data, …}`, the messages of Salt's own module.
 import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import type { Beacons } from './beacons.ts';
@@ -8,7 +8,7 @@ const textOf = (request: PlainDict, key: string): string => (typeof request[key]
 
 type Change = (beacons: Beacons, name: string, data: Value) => string;
 
-/** Changes, with the comment Salt gives for each. */
+/** Changes, with Salt's comment for each. */
 const changes: Readonly<Record<string, Change>> = {
   add: (beacons, name, data) => {
     const known = beacons.has(name);
@@ -43,7 +43,7 @@ const changes: Readonly<Record<string, Change>> = {
   },
 };
 
-/** What is the pillar's is changed in the pillar. */
+/** Beacons of the pillar can only be changed in the pillar. */
 const refusals: Readonly<Record<string, (name: string) => string>> = {
   add: (name) => `Cannot update beacon item ${name}, because it is configured in pillar.`,
   modify: (name) => `Cannot modify beacon item ${name}, it is configured in pillar.`,
@@ -72,14 +72,14 @@ async function look(beacons: Beacons, func: string, request: PlainDict): Promise
   }
 }
 
-/** Carries out a request and answers with `{complete, comment, beacons}`, or what else was asked for. */
+/** Handles a request and returns `{complete, comment, beacons}`, or other requested data. */
 export async function answerBeacons(beacons: Beacons, request: PlainDict): Promise<PlainDict> {
   const func = textOf(request, 'func');
   const name = textOf(request, 'name');
   const seen = await look(beacons, func, request);
   if (seen) return seen;
   const change = Object.hasOwn(changes, func) ? changes[func] : undefined;
-  if (!change) throw new HaliteError('call.arguments', `Beacons know no "${func}"`);
+  if (!change) throw new HaliteError('call.arguments', `Beacons have no function "${func}"`);
   const refusal = refusals[func];
   if (refusal && beacons.inPillar(name))
     return answer({ complete: false, comment: refusal(name), beacons: beacons.ofOpts() });

@@ -1,4 +1,4 @@
-// Beacons at work: their times, their events, errors that stay with one, and changes of the configuration.
+// Running beacons: their intervals, their events, isolation of errors, and changes of the configuration.
 import { afterEach, describe, expect, it } from 'vitest';
 import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { nullLogger } from '../../base/log/index.ts';
@@ -21,7 +21,7 @@ const table: BuiltinTable = {
       load: async () => ({
         default: defineBeacon({
           name: 'count',
-          doc: 'Counts its looks.',
+          doc: 'Counts its reads.',
           validate: ({ bad }) => (bad === undefined ? undefined : 'bad is not known'),
           open(settings) {
             sight.opened++;
@@ -80,7 +80,7 @@ function start() {
 async function wait(what: string, done: () => boolean): Promise<void> {
   const deadline = Date.now() + 20_000;
   while (!done()) {
-    if (Date.now() > deadline) throw new Error(`waited in vain for ${what}`);
+    if (Date.now() > deadline) throw new Error(`timed out waiting for ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }
@@ -102,7 +102,7 @@ describe('the runner', () => {
     });
   });
 
-  it('keeps what has not changed, and closes what is gone or switched off', async () => {
+  it('keeps what has not changed, and closes removed or disabled beacons', async () => {
     const { runner } = start();
     await runner.configure(config({ count: list({ of: 1 }) }));
     await runner.configure(config({ count: list({ of: 1 }), two: list({ beacon_module: 'count' }) }));
@@ -116,7 +116,7 @@ describe('the runner', () => {
     expect(sight).toMatchObject({ opened: 4, closed: 4 });
   });
 
-  it('says an error once, tells it once, and goes on', async () => {
+  it('logs an error once, reports it once, and continues', async () => {
     const { runner, events, said } = start();
     sight.fails = 'no such thing';
     await runner.configure(
@@ -138,7 +138,7 @@ describe('the runner', () => {
     await wait('it to work again', () => events.length > 1);
   });
 
-  it('is still during state runs where that is wanted, and begins anew', async () => {
+  it('pauses during state runs if configured, and starts again', async () => {
     const { runner, events, state } = start();
     state.runs = true;
     await runner.configure(config({ count: list({ disable_during_state_run: true }) }));
@@ -149,12 +149,12 @@ describe('the runner', () => {
     expect(sight.opened).toBe(2);
   });
 
-  it('tells of what shall run once, and refuses what is no list or has no sensible interval', async () => {
+  it('reports run_once, and refuses a configuration that is not a list or has no valid interval', async () => {
     const { runner, once, said } = start();
     await runner.configure(config({ count: list({ run_once: true }) }));
     await wait('its run', () => once.length > 0);
     await runner.configure(config({ count: list({ run_once: true }), two: list({ beacon_module: 'count' }) }));
-    await wait('others to go on', () => sight.reads > 3);
+    await wait('others to continue', () => sight.reads > 3);
     expect(once).toEqual(['count']);
     await runner.configure(config({ count: newDict(), two: list({ beacon_module: 'count' }, { interval: 'often' }) }));
     expect(said).toEqual([

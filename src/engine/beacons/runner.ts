@@ -1,4 +1,4 @@
-// Beacons at work: each is opened once, read when its time has come, and never in another's way. One timer for all.
+// Runs beacons: each is opened once and read at its interval, independent of the others. One timer for all.
 
 import type { PlainDict, Value } from '../../base/codec/value.ts';
 import { newDict } from '../../base/codec/value.ts';
@@ -15,11 +15,11 @@ export interface RunnerHost {
   readonly log: ExtensionLog;
   readonly loader: () => Loader;
   readonly context: (name: string, signal: AbortSignal) => BeaconContext;
-  /** Milliseconds between two looks at a beacon without an interval. */
+  /** Milliseconds between two reads of a beacon without an interval. */
   readonly loopMs: () => number;
-  /** Whether states are applied at the moment. */
+  /** Whether states are currently applied. */
   readonly stateRuns: () => Promise<boolean>;
-  /** Events as a master takes them: `{tag, data, beacon_name}`. */
+  /** Events in the form of masters: `{tag, data, beacon_name}`. */
   readonly emit: (events: PlainDict[]) => void;
   /** A beacon with `run_once` has run. */
   readonly ranOnce: (name: string) => void;
@@ -37,7 +37,7 @@ interface Active {
   reading: boolean;
 }
 
-/** Whoever configures a beacon waits for it to be ready, but not for one that takes its time. */
+/** The caller that configures a beacon waits until it is ready, but only for this time. */
 const patienceMs = 5000;
 
 const clock = (): number => performance.now();
@@ -45,7 +45,7 @@ const clock = (): number => performance.now();
 export class BeaconRunner {
   readonly #host: RunnerHost;
   readonly #active = new Map<string, Active>();
-  /** Beacon → the problem that was said last, so that the same one is said once. */
+  /** Beacon → the last reported problem, so that the same one is reported once. */
   readonly #said = new Map<string, string>();
   #changing: Promise<void> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
@@ -55,7 +55,7 @@ export class BeaconRunner {
     this.#host = host;
   }
 
-  /** Makes these the beacons at work; what has not changed goes on undisturbed. */
+  /** Sets the running beacons; unchanged ones continue without interruption. */
   configure(beacons: PlainDict): Promise<void> {
     this.#changing = this.#changing
       .then(() => this.#change(beacons))
@@ -126,7 +126,7 @@ export class BeaconRunner {
     if (item.control.signal.aborted) item.control = new AbortController();
     const { control, ready, name } = item;
     const session = await ready.beacon.open(ready.settings.own, this.#host.context(name, control.signal));
-    // Closed in the meantime, as by a change of the configuration.
+    // Closed in the meantime, for example by a change of the configuration.
     if (control.signal.aborted) await session.close?.();
     else item.session = session;
     return session;
@@ -143,7 +143,7 @@ export class BeaconRunner {
     }
   }
 
-  /** One timer, for the beacon whose turn is next. */
+  /** One timer, for the beacon that is due next. */
   #arm(): void {
     clearTimeout(this.#timer);
     const waiting = [...this.#active.values()].filter((item) => !item.reading && Number.isFinite(item.due));
@@ -170,7 +170,7 @@ export class BeaconRunner {
     const { name, ready } = item;
     try {
       if (ready.settings.disableDuringStateRun && (await this.#host.stateRuns())) {
-        // What changes during a state run is of no interest, so those that collect in between begin anew.
+        // Changes during a state run are ignored, so beacons that collect in between start again.
         if (item.session?.close) await this.#close(item);
         return;
       }
@@ -180,7 +180,7 @@ export class BeaconRunner {
       if (this.#said.delete(name)) this.#host.log.info('the beacon works again', { beacon: name });
       if (found.length > 0) this.#host.emit(found.map((data) => this.#event(item, data)));
       if (ready.settings.runOnce) {
-        // Also where it cannot be disabled, as in the pillar.
+        // Also when it cannot be disabled, as in the pillar.
         item.due = Number.POSITIVE_INFINITY;
         this.#host.ranOnce(name);
       }
@@ -204,7 +204,7 @@ export class BeaconRunner {
     this.#host.emit([this.#event(item, newDict([['error', error]]))]);
   }
 
-  /** True when this is news. */
+  /** True when the problem is new. */
   #complain(name: string, problem: string, text: string): boolean {
     if (this.#said.get(name) === problem) return false;
     this.#said.set(name, problem);

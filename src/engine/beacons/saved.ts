@@ -1,4 +1,4 @@
-// The file in which a minion keeps its beacons: `beacons.conf` beside its other included configuration.
+// The file in which a minion saves its beacons: `beacons.conf` next to its other included configuration.
 import { mkdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { type Dict, dictGet, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
@@ -22,7 +22,7 @@ export async function readSavedBeacons(path: string): Promise<Dict> {
   return isDict(beacons ?? null) ? (beacons as Dict) : newDict();
 }
 
-/** Replaces the file in one step: a reader never sees half of it. Without beacons it is empty, as in Salt. */
+/** Replaces the file atomically. Without beacons it is empty, as in Salt. */
 export async function writeSavedBeacons(path: string, beacons: PlainDict): Promise<void> {
   const text = Object.keys(beacons).length > 0 ? dumpYaml(newDict([['beacons', beacons]]), { flow: false }) : '';
   await mkdir(dirname(path), { recursive: true });

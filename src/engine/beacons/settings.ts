@@ -1,12 +1,12 @@
-// The configuration of one beacon: Salt's list of maps, read once into what the minion needs and what the beacon gets.
+// The configuration of one beacon: Salt's list of maps, split into the keys of the minion and those of the beacon.
 import { dictEntries, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 
-/** What the minion itself reads; everything else is the beacon's. */
+/** Keys that the minion itself reads; all others belong to the beacon. */
 export interface BeaconSettings {
-  /** The beacon that is meant: `beacon_module`, or the name. */
+  /** The configured beacon: `beacon_module`, or the name. */
   readonly kind: string;
   readonly enabled: boolean;
-  /** Seconds between two looks; undefined for every look of the minion. */
+  /** Seconds between two reads; undefined for every read of the minion. */
   readonly interval: number | undefined;
   readonly disableDuringStateRun: boolean;
   readonly runOnce: boolean;
@@ -25,7 +25,7 @@ export function flatSettings(config: Value): PlainDict {
   );
 }
 
-/** The beacon a configuration means, also one that is wrong otherwise. */
+/** The beacon that a configuration names, even if it is otherwise invalid. */
 export function kindOf(name: string, config: Value): string {
   const given = flatSettings(config)['beacon_module'];
   return typeof given === 'string' && given !== '' ? given : name;
@@ -34,7 +34,7 @@ export function kindOf(name: string, config: Value): string {
 const isTrue = (value: Value | undefined): boolean =>
   !(value === undefined || value === null || value === false || value === 0 || value === '');
 
-/** The settings, or what is wrong with them in Salt's words. */
+/** The settings, or the problem in Salt's words. */
 export function readSettings(name: string, config: Value): BeaconSettings | { readonly problem: string } {
   const kind = kindOf(name, config);
   if (!Array.isArray(config)) return { problem: `Configuration for ${kind} beacon must be a list.` };

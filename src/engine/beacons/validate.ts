@@ -1,4 +1,4 @@
-// Says whether a beacon can be configured so: the beacon must exist here and accept its settings.
+// Checks whether a beacon can be configured: the beacon must exist here and accept its settings.
 import type { Value } from '../../base/codec/value.ts';
 import { messageOf } from '../../base/errors/index.ts';
 import type { Loader } from '../../extend/loader/index.ts';
@@ -12,7 +12,7 @@ export interface ReadyBeacon {
   readonly settings: BeaconSettings;
 }
 
-/** The beacon and its settings, or the reason why it cannot work. */
+/** The beacon and its settings, or the reason why it cannot run. */
 export async function prepareBeacon(
   loader: Loader,
   name: string,

@@ -1,4 +1,4 @@
-// The daemon's side of beacons: one process for all of them, there as long as one is configured.
+// The daemon's side of beacons: one process for all of them, running as long as one is configured.
 import type { ChildProcess } from 'node:child_process';
 import { newDict, type PlainDict } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
@@ -13,7 +13,7 @@ export interface BeaconWorkerOptions {
   /** The program of job processes. */
   readonly entry: string;
   readonly log: ExtensionLog;
-  /** How long a process that was only asked something stays. */
+  /** How long a process that was only queried stays. */
   readonly idleMs: number;
   readonly data: () => WorkerData;
   readonly services: () => MinionServices;
@@ -21,7 +21,7 @@ export interface BeaconWorkerOptions {
   readonly onRanOnce: (name: string) => void;
 }
 
-/** A process that does not answer for so long is stuck and ended. */
+/** A process that does not answer for this long hangs and is killed. */
 const longestAnswerMs = 60_000;
 
 interface Waiting {
@@ -45,14 +45,14 @@ export class BeaconWorker {
     this.#options = options;
   }
 
-  /** The beacons that shall work, `enabled` among them; without any there is no process. */
+  /** The configured beacons, including `enabled`; without any there is no process. */
   async configure(beacons: PlainDict): Promise<void> {
     this.#wanted = beacons;
     if (!this.#needed && !this.#child) return;
     await this.request(newDict(Object.entries({ func: 'configure', beacons })));
   }
 
-  /** Asks the process, which is started when there is none. */
+  /** Sends a request to the process, which is started when there is none. */
   request(request: PlainDict): Promise<PlainDict> {
     if (this.#stopped) return Promise.reject(new HaliteError('daemon.unreachable', 'The minion is about to stop'));
     clearTimeout(this.#timer);
@@ -94,7 +94,7 @@ export class BeaconWorker {
     this.#timer = setTimeout(() => this.#release(), this.#options.idleMs).unref();
   }
 
-  /** It ends when nobody is connected any more. */
+  /** It ends when the connection is closed. */
   #release(): void {
     const child = this.#child;
     clearTimeout(this.#timer);
@@ -157,7 +157,7 @@ export class BeaconWorker {
     this.#child = undefined;
     this.#dataVersion = '';
     if (this.#stopped || !this.#needed) return;
-    this.#options.log.error('beacons do not work for a moment', { error });
+    this.#options.log.error('the process of the beacons ended and is started again', { error });
     setTimeout(() => {
       if (!this.#child && !this.#stopped && this.#needed) this.#again();
     }, this.#wait.next()).unref();

@@ -1,4 +1,4 @@
-// What commands can ask of a running master, and the items that come back as a stream.
+// The calls of commands to a running master, and the items that are streamed back.
 import type { Dict, PlainDict, Value } from '../../base/codec/value.ts';
 import type {
   JobItem,
@@ -31,7 +31,7 @@ export interface LocalClient {
     options?: { delimiter?: string; nodegroups?: Dict },
   ): Promise<TargetPreview>;
   events(tag: string): AsyncIterable<MasterEvent>;
-  /** Tells the master that key files were changed from outside, so that it fires events and rotates at once. */
+  /** Tells the master that key files were changed from outside, so that it fires events and rotates immediately. */
   keysChanged(changes: readonly { act: 'accept' | 'reject' | 'delete'; id: string }[], rotate: boolean): Promise<void>;
   close(): void;
 }

@@ -1,4 +1,4 @@
-// One call over the master's unix socket, items stream back.
+// Calls over the master's unix socket; items are streamed back.
 import { readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ export interface LocalClientOptions {
   readonly user?: string | null;
 }
 
-/** The user Salt records: `sudo_<name>` when root works on behalf of somebody. */
+/** The user that Salt records: `sudo_<name>` when root acts for another user. */
 export function callingUser(env: NodeJS.ProcessEnv = process.env): string {
   const user = userInfo().username;
   const behind = env['SUDO_USER'];
@@ -43,12 +43,13 @@ export async function connectLocal(opts: LocalClientOptions): Promise<LocalClien
     ['user', user],
     ['key', readKey(opts, user)],
   ]);
-  // The master listens to strangers for a short while, and to short messages only; the calls say how it went.
+  // The master waits only a short time for unauthenticated callers, and accepts only short messages; errors are
+  // reported by the calls.
   void ipc.one('hello', identity).catch(() => undefined);
   return new SocketClient(ipc, identity);
 }
 
-/** The master's user has a socket of its own where other users have one too. */
+/** The master's user has a separate socket where other users have one too. */
 async function connectSocket({ sock_dir }: LocalClientOptions): Promise<IpcClient> {
   const connect = (name: string): Promise<IpcClient> => connectIpc(join(sock_dir, name), { what: 'salt-master' });
   return connect(ownSocketName).catch(() => connect(socketName));
@@ -61,7 +62,7 @@ function readKey(opts: LocalClientOptions, user: string): string {
     try {
       return readFileSync(join(opts.cachedir, `.${name}_key`), 'utf8');
     } catch {
-      // Not ours to read, or not there: the next one, or the master refuses with its reason.
+      // Not readable or missing: try the next one, or the master refuses with its reason.
     }
   }
   return '';
@@ -76,7 +77,7 @@ class SocketClient implements LocalClient {
     this.#identity = identity;
   }
 
-  /** The items of a call, each as it is read. */
+  /** The items of a call, each parsed. */
   async *#call<T extends object>(verb: string, args: PlainDict, read: (item: Value) => T | Problem): AsyncIterable<T> {
     for await (const item of this.#ipc.call(verb, { ...args, ...this.#identity })) {
       const found = read(item);

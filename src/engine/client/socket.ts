@@ -1,4 +1,4 @@
-// Where the master's unix socket lies, below `sock_dir`.
+// The path of the master's unix socket, below `sock_dir`.
 export const socketName = 'halite.ipc';
-/** Beside it where users with limited rights may connect: for the master's own user alone. */
+/** A second socket where users with limited rights may connect: only for the master's own user. */
 export const ownSocketName = 'halite-own.ipc';

@@ -53,13 +53,13 @@ describe('Python call semantics', () => {
     expect(bind({ name: p.any({ aliases: ['pkg'] }) }, [], { pkg: 'x' })).toEqual({ name: 'x' });
   });
 
-  it('gives each call its own copy of a default that could be changed', () => {
+  it('gives each call its own copy of a mutable default', () => {
     const params: Params = { list: p.list({ default: [] }) };
     (bind(params, [])['list'] as Value[]).push(1);
     expect(bind(params, [])).toEqual({ list: [] });
   });
 
-  it('leaves out what the function computes by itself', () => {
+  it('omits defaults that the function computes itself', () => {
     const params: Params = { when: { ...p.any({ default: null }), computed: true } };
     expect(Object.keys(bind(params, []))).toEqual([]);
     expect(bind(params, [5])).toEqual({ when: 5 });
@@ -91,7 +91,7 @@ describe('declared types', () => {
     }
   });
 
-  it('reads numbers, booleans, lists and dicts in their usual disguises', () => {
+  it('reads numbers, booleans, lists and dicts in their usual text forms', () => {
     const params: Params = {
       i: p.int({ default: 0 }),
       f: p.float({ default: 0 }),
@@ -120,14 +120,14 @@ describe('the arg list of a job', () => {
   const any: Params = { rest: p.rest(), kwargs: p.kwargs() };
   const publish = () => kw({ jid: '20200101000000000000', fun: 'test.arg' });
 
-  it('takes marked maps as keywords and adds the job for functions that take any keyword', async () => {
+  it('reads marked maps as keywords and adds the job for functions that accept any keyword', async () => {
     const split = await splitArguments(any, [1, kw({ __kwarg__: true, a: 1 }), kw({ plain: true })], publish);
     expect(split.args).toEqual([1, kw({ plain: true })]);
     expect({ ...split.kwargs }).toEqual({ a: 1, __pub_jid: '20200101000000000000', __pub_fun: 'test.arg' });
     expect((await splitArguments(ab, [1, kw({ __kwarg__: true, b: 2 })], publish)).kwargs).toEqual(kw({ b: 2 }));
   });
 
-  it('refuses keywords a function does not know, all at once', async () => {
+  it('refuses unknown keywords, all at once', async () => {
     await expect(splitArguments(ab, [kw({ __kwarg__: true, x: true, y: [1, 'a'] })], publish)).rejects.toThrow(
       "The following keyword arguments are not valid: x=True, y=[1, 'a']",
     );

@@ -1,10 +1,10 @@
-// Binds positional and keyword arguments to declared parameters the way Python calls a function, with Python's messages.
+// Binds positional and keyword arguments to declared parameters as Python does, with Python's messages.
 import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import type { Param, Params } from '../../extend/sdk/index.ts';
 import { coerce, defaultOf } from './coerce.ts';
 import { ArgumentError } from './errors.ts';
 
-/** What `run` of an extension function receives. */
+/** The arguments of an extension function's `run`. */
 export type BoundArguments = Readonly<Record<string, unknown>>;
 
 interface Signature {
@@ -12,9 +12,9 @@ interface Signature {
   readonly keywordOnly: string[];
   readonly rest: string | undefined;
   readonly kwargs: string | undefined;
-  /** Every accepted keyword, aliases included → parameter. */
+  /** All accepted keywords, including aliases → parameter. */
   readonly keywords: Map<string, string>;
-  /** All parameters in order; read for every call, so not taken out of their object each time. */
+  /** All parameters in order; read for every call, so they are stored as a list. */
   readonly all: readonly { readonly key: string; readonly param: Param }[];
   readonly required: boolean;
 }

@@ -16,8 +16,8 @@ const demo = defineModule({
   name: 'demo',
   doc: 'Demonstrates.',
   functions: {
-    ping: fn({ doc: 'Says True.', examples: ["salt '*' demo.ping"], run: () => true }),
-    echo: fn({ doc: 'Says it back.', params: { text: p.any() }, run: ({ text }) => text }),
+    ping: fn({ doc: 'Returns True.', examples: ["salt '*' demo.ping"], run: () => true }),
+    echo: fn({ doc: 'Returns its argument.', params: { text: p.any() }, run: ({ text }) => text }),
     arg: fn({
       doc: 'Shows.',
       params: { args: p.rest(), kwargs: p.kwargs() },
@@ -93,7 +93,7 @@ describe('outcomes, in the words of a Salt minion', () => {
     expect(await run('demo.across')).toMatchObject({ return: 'there', success: true });
   });
 
-  it('of functions that say they failed', async () => {
+  it('of functions that report failure', async () => {
     expect(await run('demo.code', [3])).toEqual({ return: null, retcode: 3, success: false });
     expect(await run('demo.deep')).toMatchObject({ retcode: 9 });
     expect(await run('demo.failed')).toMatchObject({ retcode: 1, success: false });
@@ -109,14 +109,14 @@ describe('outcomes, in the words of a Salt minion', () => {
     expect(await run('demo.raise', [kind])).toEqual({ return: text, retcode: 1, success: false, out: 'nested' });
   });
 
-  it('of functions that break', async () => {
+  it('of functions with a defect', async () => {
     expect((await run('demo.raise', ['plain'])).return).toMatch(
       /^The minion function caused an exception: Traceback \(most recent call last\):\n {2}File "[\s\S]*\nException: boom\n$/,
     );
     expect((await run('demo.raise', ['type'])).return).toMatch(/\nTypeError: x is not a function\n$/);
   });
 
-  it('of complaints in Python’s and Salt’s names', async () => {
+  it('of errors with names of Python and Salt', async () => {
     const named = (name: string, message: string): Error => Object.assign(new Error(message), { name });
     errors['pythonType'] = named('TypeError', 'not that');
     errors['noProgram'] = Object.assign(new HaliteError('call.failed', 'no dig'), { name: 'CommandNotFoundError' });
@@ -125,7 +125,7 @@ describe('outcomes, in the words of a Salt minion', () => {
   });
 
   it('of wrong arguments', async () => {
-    const doc = '\n\n    Says it back.\n    ';
+    const doc = '\n\n    Returns its argument.\n    ';
     expect((await run('demo.echo')).return).toBe(
       `Passed invalid arguments to demo.echo: echo() missing 1 required positional argument: 'text'${doc}`,
     );
@@ -152,7 +152,7 @@ describe('outcomes, in the words of a Salt minion', () => {
       out: 'nested',
     });
     const docs = (await run('demo.pin')).return as PlainDict;
-    expect(docs['demo.ping']).toBe("\n    Says True.\n\n    CLI Example:\n\n        salt '*' demo.ping\n    ");
+    expect(docs['demo.ping']).toBe("\n    Returns True.\n\n    CLI Example:\n\n        salt '*' demo.ping\n    ");
     expect(docs['demo.pin']).toBe("'demo.pin' is not available.");
     expect((await run('demo.lost')).return).toContain("'demo.nothere' is not available.");
   });
@@ -183,12 +183,12 @@ describe('outcomes, in the words of a Salt minion', () => {
     ]);
   });
 
-  it('shows functions nothing of a job when the master calls them on itself', async () => {
+  it('hides the job from functions that the master runs on itself', async () => {
     const { return: shown } = await run('demo.arg', [1], { opts: { __role: 'master' } });
     expect(shown).toEqual({ args: [1], kwargs: {} });
   });
 
-  it('obeys a blackout, its exceptions, and says that executors are missing', async () => {
+  it('respects a blackout and its exceptions, and reports that executors are missing', async () => {
     const pillar = newDict([
       ['minion_blackout', true],
       ['minion_blackout_whitelist', ['demo.ping']],

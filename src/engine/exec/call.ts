@@ -1,4 +1,4 @@
-// Runs the function (or functions) of a job and says what came of it.
+// Runs the function (or functions) of a job and returns the outcome.
 import { isTruthy } from '../../base/codec/python/index.ts';
 import { dictGet, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
@@ -9,7 +9,7 @@ import { failed, finished, type Outcome, thrownOutcome } from './outcome.ts';
 import { createContext, type JobState, type Runtime, runFound, shownJob } from './runtime.ts';
 import { pythonTraceback } from './traceback.ts';
 
-/** Runs a published job. Never throws: whatever happens is an outcome. */
+/** Runs a published job. Never throws: every failure is an outcome. */
 export async function executeJob(runtime: Runtime, state: JobState & { readonly job: PublishedJob }): Promise<Outcome> {
   const { fun, arg } = state.job;
   return typeof fun === 'string' ? callFunction(runtime, state, fun, arg) : runSeveral(runtime, state, fun, arg);
@@ -28,7 +28,7 @@ export async function callFunction(
   try {
     refuseInBlackout(runtime, fun);
     refuseExecutors(runtime, state.job);
-    // What the master runs on itself was not published: functions see nothing of a job then.
+    // A function that the master runs on itself was not published: it sees no job.
     const published = runtime.opts()['__role'] === 'master' ? undefined : () => shownJob(state);
     const { args, kwargs } = await splitArguments(found.fn.params, arg, published);
     const value = await runFound(found, args, kwargs, createContext(runtime, state));
@@ -38,7 +38,7 @@ export async function callFunction(
   }
 }
 
-/** Salt answers with the documentation of everything that starts like the name, or with the bare sentence. */
+/** Salt returns the documentation of all functions with the same prefix, or the bare message. */
 async function missing(runtime: Runtime, fun: string): Promise<Outcome> {
   const text = await runtime.loader.missingText('modules', fun);
   const module = await runtime.loader.get('modules', fun.split('.', 1)[0]!);
@@ -90,7 +90,7 @@ function unexpected(thrown: unknown): Outcome {
   return failed(`The minion function caused an exception: ${pythonTraceback(thrown)}`);
 }
 
-/** `minion_blackout` in pillar or grains stops everything but the way out of it. */
+/** `minion_blackout` in pillar or grains blocks everything except the function that ends it. */
 function refuseInBlackout(runtime: Runtime, fun: string): void {
   if (fun === 'saltutil.refresh_pillar') return;
   for (const source of [runtime.pillar(), runtime.grains()]) {
@@ -105,7 +105,7 @@ function refuseInBlackout(runtime: Runtime, fun: string): void {
   }
 }
 
-/** Other executors than the direct one are extensions that do not exist yet: say so instead of running the job plainly. */
+/** Executors other than the direct one do not exist yet: refused instead of running the job directly. */
 function refuseExecutors(runtime: Runtime, job: PublishedJob | undefined): void {
   const asked = job?.options?.module_executors ?? runtime.opts()['module_executors'];
   if (asked === undefined || asked === null || (isDict(asked) && Object.keys(asked).length === 0)) return;

@@ -1,4 +1,4 @@
-// What each kind of parameter makes of the values operators give, and the message where it can make nothing of them.
+// How each kind of parameter converts the values of operators, and its message when it cannot.
 import { describe, expect, it } from 'vitest';
 import { newDict, PyFloat, type Value } from '../../base/codec/value.ts';
 import { type Param, p } from '../../extend/sdk/index.ts';
@@ -6,7 +6,7 @@ import { bindArguments } from './bind.ts';
 import { ArgumentError } from './errors.ts';
 
 const kw = (entries: Record<string, Value> = {}) => newDict(Object.entries(entries));
-/** What the function receives for the value, or for nothing. */
+/** What the function receives for the value, or without one. */
 const received = (param: Param, ...given: Value[]): unknown => bindArguments('f', { x: param }, given, kw())['x'];
 const refused = (param: Param, value: Value): string => {
   try {
@@ -26,7 +26,7 @@ const nested = (depth: number): Value => {
 describe('None and what is falsy', () => {
   const falsy: Value[] = [null, '', 0, false, [], kw(), new Map(), new PyFloat(0), new Uint8Array()];
 
-  it('takes None as not given, unless the parameter keeps it', () => {
+  it('treats None as not given, unless the parameter keeps it', () => {
     expect(received(p.string({ default: 'usual' }), null)).toBe('usual');
     expect(received(p.string({ default: 'usual', nullable: true }), null)).toBeNull();
     expect(received(p.string({ default: 'usual', nullable: true }))).toBe('usual');
@@ -35,7 +35,7 @@ describe('None and what is falsy', () => {
     expect(received(p.any({ default: 'usual' }), null)).toBeNull();
   });
 
-  it.each(falsy)('with falsy: null takes %o as null', (value) => {
+  it.each(falsy)('with falsy: null reads %o as null', (value) => {
     for (const param of [
       p.string({ default: null, falsy: null }),
       p.strings({ default: ['usual'], falsy: null }),
@@ -66,7 +66,7 @@ describe('truth', () => {
       expect(received(p.isTrue({ default: true }), value)).toBe(false);
   });
 
-  it('reads defaults of any kind, and keeps None only where told', () => {
+  it('reads defaults of any kind, and keeps None only where declared', () => {
     expect(received(p.truthy({ default: null }))).toBe(false);
     expect(received(p.truthy({ default: 'x' }))).toBe(true);
     expect(received(p.truthy({ default: null, nullable: true }))).toBeNull();
@@ -90,7 +90,7 @@ describe('strings', () => {
     expect(received(p.strings(), Buffer.from('é'))).toEqual(['é']);
   });
 
-  it('splits one text where told, and the default too', () => {
+  it('splits one text where declared, and the default too', () => {
     expect(received(p.strings({ split: ',' }), 'a, b,,c')).toEqual(['a', 'b', '', 'c']);
     expect(received(p.strings({ split: ',' }), '')).toEqual([]);
     expect(received(p.strings({ split: ',' }), ['a,b'])).toEqual(['a,b']);
@@ -148,13 +148,13 @@ describe('scalar, string and ignored', () => {
     for (const value of [null, [], kw()]) expect(refused(p.scalar(), value)).toContain("'x' must be text or a number");
   });
 
-  it('turns a default that is no text into text, and shows it as it is', () => {
+  it('converts a default that is not text to text, and documents it unchanged', () => {
     const param = p.string({ default: 10 });
     expect(received(param)).toBe('10');
     expect(param.default).toBe(10);
   });
 
-  it('looks at nothing where nothing is looked at', () => {
+  it('does not check ignored parameters', () => {
     for (const value of [null, [], nested(50)]) expect(received(p.ignored({ default: 60 }), value)).toBe(value);
   });
 });
@@ -167,7 +167,7 @@ describe('huge and nested values', () => {
     expect(received(p.truthy(), nested(5000))).toBe(true);
   });
 
-  it('appear cut in the message where they are refused', () => {
+  it('are truncated in the message where they are refused', () => {
     const wide = newDict(Array.from({ length: 50_000 }, (_, at) => [`key${at}`, at] as const));
     for (const value of [wide, [wide], nested(90)]) {
       const said = refused(p.oneOf(['bool', 'int']), value);
@@ -176,7 +176,7 @@ describe('huge and nested values', () => {
     }
   });
 
-  it('does not end the process when nested beyond what can be printed', () => {
+  it('does not crash on values nested too deeply to be printed', () => {
     expect(refused(p.bool(), nested(200_000))).toContain("argument 'x' must be True or False");
   });
 });

@@ -1,4 +1,4 @@
-// Turns given values into the types a function declared, or says which parameter does not fit.
+// Converts given values to the declared types of a function, or names the parameter that does not fit.
 import { isTrue, isTruthy, pyRepr, pyStr } from '../../base/codec/python/index.ts';
 import {
   asNumber,
@@ -15,12 +15,12 @@ import type { Form, Param } from '../../extend/sdk/index.ts';
 import { ArgumentError } from './errors.ts';
 import { textForm } from './text-form.ts';
 
-/** The value as the parameter's kind. Throws ArgumentError when it cannot be that. */
+/** The value converted to the parameter's kind. Throws ArgumentError when that is impossible. */
 export function coerce(functionName: string, name: string, param: Param, value: Value): Value {
   if (param.kind === 'any' || param.kind === 'ignored') return value;
   if (param.falsy === null && !isTruthy(value)) return null;
   if (value === null && param.nullable) return null;
-  // None given for an optional parameter means "as if not given", whatever its type; its truth is no, whatever the default.
+  // None for an optional parameter means "not given", for every type; as a boolean it is false, for every default.
   if (value === null && !param.required && !isTruth(param)) return defaultOf(param);
   const result = convert(param, value);
   if (result !== undefined) return result;
@@ -29,7 +29,7 @@ export function coerce(functionName: string, name: string, param: Param, value: 
 
 const isTruth = (param: Param): boolean => param.kind === 'truthy' || param.kind === 'isTrue';
 
-/** What the function receives when the parameter is not given: its own copy, for it may change what it was given. */
+/** What the function receives when the parameter is not given: its own copy, because it may modify it. */
 export function defaultOf(param: Param): Value {
   const value = param.default;
   if (param.falsy === null && !isTruthy(value)) return null;
@@ -54,7 +54,9 @@ function isPlain(value: object): boolean {
 const longest = 200;
 const deepest = 100;
 
-/** The value in an error message, which goes to the master and into logs: the beginning of a large one, its kind of a deep one. */
+/**
+ * The value in an error message, which goes to the master and into logs: truncated when large, only its kind when deep.
+ */
 function brief(value: Value): string {
   if (nestsDeeper(value, deepest)) return Array.isArray(value) ? 'a deeply nested list' : 'a deeply nested dictionary';
   const text = pyRepr(value);
@@ -122,7 +124,7 @@ const isScalar = (value: Value): boolean => value !== null && !isContainer(value
 const toText = (value: Value): string =>
   value instanceof Uint8Array ? Buffer.from(value).toString('utf8') : pyStr(value);
 
-/** A list of texts. One text is a list of one, or of its parts where the parameter says what it is split at. */
+/** A list of texts. One text is a list of one, or of its parts where the parameter declares a separator. */
 function toTexts(value: Value, split: string | undefined): string[] | undefined {
   if (Array.isArray(value)) return value.map(toText);
   if (!isScalar(value)) return undefined;
@@ -131,7 +133,7 @@ function toTexts(value: Value, split: string | undefined): string[] | undefined 
   return text === '' ? [] : text.split(split).map((item) => item.trim());
 }
 
-/** The value in the first form it has already; numbers, booleans and dates become text where text is accepted. */
+/** The value in the first form that it already has; numbers, booleans and dates become text where text is accepted. */
 function toForm(forms: readonly Form[], value: Value): Value | undefined {
   for (const form of forms) {
     const found = inForm(form, value);

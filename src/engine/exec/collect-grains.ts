@@ -13,10 +13,10 @@ import { execProgram } from './exec.ts';
 
 type Opts = Readonly<Record<string, Value>>;
 
-/** A collector that hangs must not keep the minion from starting. */
+/** A collector that hangs must not prevent the minion from starting. */
 const collectorDeadlineMs = 60_000;
 
-/** All grains. A collector that fails costs its own grains, nothing else. */
+/** All grains. A collector that fails loses only its own grains. */
 export async function collectGrains(loader: Loader, opts: Opts, log: ExtensionLog): Promise<PlainDict> {
   const ctx: GrainContext = {
     opts,
@@ -59,7 +59,7 @@ function withoutBlacklisted(found: Dict, patterns: Value | undefined): Dict {
   return newDict(kept as [string, Value][]);
 }
 
-/** The file `grains` beside the minion's configuration. */
+/** The file `grains` next to the minion's configuration. */
 function grainsFilePath(opts: Opts): string | undefined {
   const conf = opts['conf_file'];
   return typeof conf === 'string' && conf ? join(dirname(conf), 'grains') : undefined;
@@ -72,7 +72,7 @@ async function grainsFile(opts: Opts, log: ExtensionLog): Promise<Dict> {
   try {
     text = await readFile(path, 'utf8');
   } catch {
-    // Most machines have none.
+    // Most machines have no such file.
     return newDict();
   }
   try {

@@ -1,7 +1,7 @@
-// Errors of a function call, each with the words Salt uses for it.
+// Errors of a function call, each with Salt's message.
 import { HaliteError } from '../../base/errors/index.ts';
 
-/** Arguments do not fit the function's signature: what Python raises as TypeError at the call. */
+/** Arguments do not fit the function's signature: a TypeError in Python. */
 export class ArgumentError extends HaliteError {
   constructor(message: string) {
     super('call.arguments', message);
@@ -17,7 +17,7 @@ export class CommandNotFoundError extends HaliteError {
   }
 }
 
-/** Keyword arguments a function does not know, as `key=value` texts. */
+/** Keyword arguments that a function does not have, as `key=value` texts. */
 export function invalidKwargs(shown: readonly string[]): HaliteError {
   return new HaliteError('call.arguments', `The following keyword arguments are not valid: ${shown.join(', ')}`);
 }

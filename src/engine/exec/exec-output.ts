@@ -1,4 +1,4 @@
-// Collects what a command writes: bounded, decoded once at the end, streamed meanwhile when somebody listens.
+// Collects the output of a command: bounded, decoded once at the end, streamed meanwhile to a listener.
 import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 
@@ -23,7 +23,7 @@ export function collect(stream: Readable | null, limit: number, onText?: (text: 
       if (text) onText(text);
     }
   });
-  // A broken pipe shows as the end of output; the exit status tells the rest.
+  // A broken pipe looks like the end of output; the exit status gives the outcome.
   stream?.on('error', () => undefined);
   return {
     text(encoding) {

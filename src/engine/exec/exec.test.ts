@@ -60,7 +60,7 @@ describe('execProgram', () => {
     const results = await Promise.all(texts.map((text) => sh('cat; cat >&2 < /dev/null', { input: text })));
     expect(results.map(({ stdout }) => stdout)).toEqual(texts);
     await Promise.allSettled(texts.map(() => execProgram('halite-no-such-program', [], { input: 'x' })));
-    // Pipes made ahead of need are kept.
+    // Pipes created in advance are kept.
     await until(() => open() <= before + 9);
   });
 
@@ -69,7 +69,7 @@ describe('execProgram', () => {
     expect(result.stdout).toBe(`${'x'.repeat(1000)}\n[999000 more bytes of output were left out]`);
   });
 
-  it('says what is missing', async () => {
+  it('reports what is missing', async () => {
     await expect(execProgram('halite-no-such-program', [], {})).rejects.toBeInstanceOf(CommandNotFoundError);
     await expect(execProgram('halite-no-such', [], { mergeStderr: true })).rejects.toBeInstanceOf(CommandNotFoundError);
     await expect(sh('true', { cwd: '/no/such/dir' })).rejects.toThrow('The directory /no/such/dir does not exist');

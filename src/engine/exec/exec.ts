@@ -13,14 +13,14 @@ import { openStdio, type Stdio, type Streams } from './stdio.ts';
 
 const defaultOutputLimit = 64 * 1024 * 1024;
 
-/** Told about every running command, so that whoever ends the job can end it for certain. */
+/** Called for every running command, so that it can be ended reliably with its job. */
 export interface ExecWatcher {
   started(pid: number): void;
   ended(pid: number): void;
 }
 
 export interface OwnExecOptions extends ExecOptions {
-  /** The program does not open /dev/stdout and the like by name: what Node makes at no cost will do. */
+  /** The program does not open /dev/stdout and similar paths by name: Node's cheaper sockets are sufficient. */
   readonly sockets?: boolean;
 }
 
@@ -86,7 +86,7 @@ interface Ended {
   readonly signalName: NodeJS.Signals | null;
 }
 
-/** Resolves when the command has ended and nobody writes into its pipes any more. */
+/** Resolves when the command has ended and its pipes are closed. */
 function endOf(
   child: ChildProcess,
   { stdout, stderr }: Streams,
@@ -115,12 +115,12 @@ function start(invocation: Invocation, options: ExecOptions, stdio: Stdio): Chil
       uid: invocation.uid,
       gid: invocation.gid,
       stdio: stdio.forSpawn,
-      // A session of its own: what it leaves in the background is found again when it has to be ended.
+      // A separate session: background processes are found again when the job has to be ended.
       detached: true,
       shell: false,
     });
   } finally {
-    // The child exists when spawn returns, so the mask was ours only for that moment.
+    // The child exists when spawn returns, so the umask was changed only for that moment.
     if (before !== undefined) process.umask(before);
   }
 }
@@ -131,7 +131,7 @@ function limitTime(streams: Streams, pid: number, timeoutMs: number | undefined,
   let killing: Promise<unknown> | undefined;
   const kill = () => {
     killing ??= killTree([pid]).then(() => {
-      // Somebody outside the tree may still hold the pipes; nobody waits for them any longer.
+      // A process outside the tree may still hold the pipes; they are no longer awaited.
       streams.stdout?.destroy();
       streams.stderr?.destroy();
     });
@@ -154,7 +154,10 @@ function limitTime(streams: Streams, pid: number, timeoutMs: number | undefined,
   };
 }
 
-/** Puts small helpers in front where Node cannot do it: supplementary groups, and (with sockets) stderr into stdout. */
+/**
+ * Prepends small helper programs where Node lacks a feature: supplementary groups, and (with sockets) stderr into
+ * stdout.
+ */
 async function wrap(
   file: string,
   args: readonly string[],
@@ -175,12 +178,12 @@ async function wrap(
     // The script is fixed; the program and its arguments are its parameters, never part of its text.
     command = ['/bin/sh', '-c', 'exec "$@" 2>&1', 'sh', ...command];
   }
-  // A helper in front is called by its own name, and the program by its path.
+  // A helper is called by its own name, and the program by its path.
   const argv0 = command[0] === file ? options.argv0 : undefined;
   return { file: command[0]!, args: command.slice(1), argv0, uid, gid };
 }
 
-/** The helpers report a missing program only by exit status, so look first. */
+/** The helpers report a missing program only by exit status, so it is checked first. */
 async function requireExecutable(file: string, options: ExecOptions): Promise<void> {
   const path = options.env?.['PATH'] ?? process.env['PATH'] ?? '/usr/bin:/bin';
   const places = file.includes('/')

@@ -1,7 +1,7 @@
-// Starts the program of job processes and lets go of it: the same for jobs, returners and beacons.
+// Starts the program of job processes and detaches from it: the same for jobs, returners and beacons.
 import { type ChildProcess, fork } from 'node:child_process';
 
-/** In a session of its own, so that a terminal's Ctrl-C or the end of the daemon does not take it along. */
+/** In a separate session, so that a terminal's Ctrl-C or the end of the daemon does not end it. */
 export function forkJobProcess(entry: string): ChildProcess {
   return fork(entry, [], {
     detached: true,
@@ -11,7 +11,7 @@ export function forkJobProcess(entry: string): ChildProcess {
   });
 }
 
-/** Nobody is connected to it any more: it ends when its work is done. */
+/** Closes the connection: the process ends when its work is done. */
 export function detachChild(child: ChildProcess): void {
   if (child.connected) child.disconnect();
   child.stdout?.destroy();

@@ -1,4 +1,4 @@
-// What a command reads on its standard input, as a nameless file in memory.
+// The standard input of a command, as an unnamed file in memory.
 import { randomBytes } from 'node:crypto';
 import { closeSync, constants, existsSync, openSync, unlinkSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,8 +7,8 @@ import { join } from 'node:path';
 const { O_CREAT, O_EXCL, O_RDWR } = constants;
 
 /**
- * A descriptor at the beginning of the text. A socket (what Node gives) makes bash believe it was started by a remote
- * shell daemon, and it reads ~/.bashrc; a named pipe blocks whoever opens /dev/stdin after everything was written.
+ * A descriptor at the beginning of the text. With a socket (Node's default) bash assumes it was started by a remote
+ * shell daemon and reads ~/.bashrc; a named pipe blocks a program that opens /dev/stdin after everything was written.
  */
 export function openInput(input: string | Uint8Array): number {
   const folder = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();

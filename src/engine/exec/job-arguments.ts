@@ -1,11 +1,11 @@
-// Takes the `arg` list of a job apart into positional and keyword arguments, as Salt minions do.
+// Splits the `arg` list of a job into positional and keyword arguments, as Salt minions do.
 import { pyStr } from '../../base/codec/python/index.ts';
 import { dictEntries, dictGet, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import type { Params } from '../../extend/sdk/index.ts';
 import { signatureOf } from './bind.ts';
 import { ArgumentError, invalidKwargs } from './errors.ts';
 
-// Cheap look at whether a text can be `name=value` at all; the full rule is applied to those only.
+// A cheap check whether a text can be `name=value` at all; the full rule is applied only to those.
 const maybeKeyword = /^[\p{L}\p{N}_][^\s=]*=(?!=)/u;
 
 export interface SplitArguments {
@@ -14,8 +14,9 @@ export interface SplitArguments {
 }
 
 /**
- * Positional and keyword arguments of a job. Keyword arguments travel as one map marked `__kwarg__`; texts of the form
- * `name=value` count too. `published` gives the job itself: functions that take any keyword see it as `__pub_jid` and so on.
+ * Positional and keyword arguments of a job. Keyword arguments are sent as one map marked `__kwarg__`; texts of the
+ * form `name=value` count too. `published` is the job itself: functions that accept any keyword get it as `__pub_jid`
+ * and so on.
  */
 export async function splitArguments(
   params: Params,
@@ -49,7 +50,7 @@ export async function splitArguments(
   return { args, kwargs };
 }
 
-/** Rare: commands parse their arguments themselves, so YAML is loaded only when somebody sends raw text. */
+/** Rare: commands parse their arguments themselves, so YAML is loaded only when raw text is sent. */
 async function readKeyword(text: string): Promise<[string, Value] | undefined> {
   const { parseInput } = await import('../../base/codec/yaml/index.ts');
   return Object.entries(parseInput([text], { condition: false }).kwargs)[0];

@@ -1,4 +1,4 @@
-// What the daemon and a job process say to each other. Values travel packed, because cloning would lose prototypes and PyFloat.
+// Messages between the daemon and a job process. Values are packed, because cloning would lose prototypes and PyFloat.
 import { pack, unpack } from '../../base/codec/msgpack/index.ts';
 import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import type { MinionServices } from '../../extend/sdk/index.ts';
@@ -11,7 +11,7 @@ export type ToJobProcess =
   | { readonly t: 'data'; readonly id: string; readonly sdkUrl: string | undefined; readonly body: Packed }
   | { readonly t: 'grains' }
   | { readonly t: 'run'; readonly hasMaster: boolean; readonly spool: string | undefined; readonly body: Packed }
-  /** A result for returners: `{choice, load}`; many may be under way at the same time. */
+  /** A result for returners: `{choice, load}`; many may be in progress at the same time. */
   | { readonly t: 'keep'; readonly n: number; readonly body: Packed }
   /** A request to the beacons: `{func, …}`. */
   | { readonly t: 'beacons'; readonly n: number; readonly hasMaster: boolean; readonly body: Packed }
@@ -22,15 +22,15 @@ export type ToJobProcess =
 export type FromJobProcess =
   | { readonly t: 'ready' }
   | { readonly t: 'done'; readonly body: Packed }
-  /** What returners could not do: `[{returner, error}, …]`. */
+  /** Failures of returners: `[{returner, error}, …]`. */
   | { readonly t: 'kept'; readonly n: number; readonly body: Packed }
   /** The beacons' answer to a request. */
   | { readonly t: 'beacons'; readonly n: number; readonly body: Packed }
-  /** What beacons have to tell: `{events}` or `{ran_once}`. */
+  /** Reports of beacons: `{events}` or `{ran_once}`. */
   | { readonly t: 'beacon'; readonly body: Packed }
   | { readonly t: 'call'; readonly n: number; readonly method: ServiceName; readonly body: Packed }
   | { readonly t: 'progress'; readonly text: string }
-  /** A command was started or has ended; whoever ends the job ends it too. */
+  /** A command was started or has ended; it is ended together with the job. */
   | { readonly t: 'exec'; readonly pid: number; readonly on: boolean }
   | {
       readonly t: 'log';
@@ -58,7 +58,8 @@ export function packShared(data: SharedData): Packed {
   );
 }
 
-// Grains and pillar may be deep and large; they come from our own daemon, so the limits for strangers do not apply.
+// Grains and pillar may be deep and large; they come from our own daemon, so the limits for untrusted peers do not
+// apply.
 const trusted = { maxDepth: 480, maxBytes: 1 << 30, maxItems: 1 << 27 } as const;
 
 export function packValue(value: Value): Packed {

@@ -39,7 +39,7 @@ export default defineModule({
 });
 `;
 
-/** Usable once there is a file `installed` beside it. */
+/** Usable once there is a file `installed` next to it. */
 const toolModule = `
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -123,7 +123,7 @@ async function until(check: () => boolean, ms = 8000): Promise<void> {
 }
 
 describe('job processes', () => {
-  it('look again for what a module needs with every job', async () => {
+  it('check again for the requirements of a module with every job', async () => {
     const { run } = setUp({ maxProcesses: 1 });
     const before = await run('tool.answer');
     expect(before.return).toBe("'tool' __virtual__ returned False: the tool is missing");
@@ -147,7 +147,7 @@ describe('job processes', () => {
     expect(first).not.toBe(process.pid);
   });
 
-  it('know id, grains, pillar and the newest data, report progress and retcode', async () => {
+  it('have id, grains, pillar and the newest data, report progress and retcode', async () => {
     const { run } = setUp();
     const progress: string[] = [];
     expect(await run('mine.steps', [], { progress })).toEqual({
@@ -159,7 +159,7 @@ describe('job processes', () => {
     expect((await run('mine.steps', [], { version: '2' })).return).toEqual(['m1', 'Test', '2']);
   });
 
-  it('reach the daemon through its services, bytes stay bytes', async () => {
+  it('use the services of the daemon, bytes stay bytes', async () => {
     const { run } = setUp();
     expect((await run('mine.ask')).return).toEqual(Buffer.from([0xff, 0x61]));
     const failure = await run('mine.fail');
@@ -172,7 +172,7 @@ describe('job processes', () => {
     expect((await run('typed.refuse')).return).toBe('ERROR: no');
   });
 
-  it('turn exceptions, crashes and unknown functions into answers', async () => {
+  it('convert exceptions, crashes and unknown functions to results', async () => {
     const { run } = setUp();
     const raised = await run('mine.raise');
     expect(raised.return).toMatch(
@@ -186,7 +186,7 @@ describe('job processes', () => {
     );
   });
 
-  it('are killed for certain, even while they burn CPU, with everything they started', async () => {
+  it('are killed reliably, even while they use the CPU, with all child processes', async () => {
     const { pool, run } = setUp();
     const pids: number[] = [];
     const jid = '20200101000000999999';
@@ -209,7 +209,7 @@ describe('job processes', () => {
     expect(await pool.signal('20200101000000000000', 9)).toBeUndefined();
   });
 
-  it('run in parallel up to the limit; the rest waits its turn and can be taken out', async () => {
+  it('run in parallel up to the limit; the rest is queued and can be cancelled', async () => {
     const { pool, run } = setUp({ maxProcesses: 2 });
     const [a, b] = [
       run('mine.wait', [], { jid: '20200101000000111111' }),

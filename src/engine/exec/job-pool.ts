@@ -1,4 +1,5 @@
-// Hands jobs to processes: one job per process at a time, many in parallel, idle ones kept warm for a moment.
+// Assigns jobs to processes: one job per process at a time, many in parallel; idle ones are kept for a moment for
+// reuse.
 import { constants } from 'node:os';
 
 import type { ExtensionLog } from '../../extend/sdk/index.ts';
@@ -43,7 +44,7 @@ export class JobPool {
     this.#options = options;
   }
 
-  /** Runs a job; waits for its turn when all processes are taken. Never rejects. */
+  /** Runs a job; queues it when all processes are busy. Never rejects. */
   run(job: PoolJob): Promise<Outcome> {
     if (this.#stopped) return Promise.resolve(failed('ERROR: The minion is stopping'));
     if (this.#active.size < this.#options.maxProcesses) return this.#start(job);
@@ -51,7 +52,7 @@ export class JobPool {
     return new Promise((resolve) => this.#queue.push({ job, resolve }));
   }
 
-  /** Jobs that run, with their process. */
+  /** Running jobs, with their process. */
   running(): { job: PoolJob; pid: number }[] {
     return [...this.#active.values()].map(({ worker, job }) => ({ job, pid: worker.pid }));
   }
@@ -60,7 +61,7 @@ export class JobPool {
     return this.#queue.map((item) => item.job);
   }
 
-  /** Sends a signal to a job's process tree; undefined when the pool has no such job. A waiting job is taken out. */
+  /** Sends a signal to a job's process tree; undefined when the pool has no such job. A queued job is removed. */
   async signal(
     jid: string,
     number: number,
@@ -70,21 +71,21 @@ export class JobPool {
     const waiting = this.#queue.findIndex((item) => item.job.jid === jid);
     if (waiting < 0) return undefined;
     const [item] = this.#queue.splice(waiting, 1);
-    item!.resolve(failed(`ERROR: The job was taken out of the queue by signal ${number}`, 128 + number));
+    item!.resolve(failed(`ERROR: The job was removed from the queue by signal ${number}`, 128 + number));
     return { pid: 0, gone: true, left: [] };
   }
 
-  /** Extensions changed: processes that loaded the old ones are not used again. */
+  /** Extensions changed: processes with the old ones are not reused. */
   recycle(): void {
     this.#generation++;
     for (const item of this.#idle.splice(0)) this.#dismiss(item);
   }
 
-  /** Stops taking jobs. `leave` lets running ones finish by themselves; `end` kills them. */
+  /** Stops accepting jobs. `leave` lets running ones finish by themselves; `end` kills them. */
   async stop(jobs: 'leave' | 'end'): Promise<void> {
     this.#stopped = true;
     for (const item of this.#idle.splice(0)) this.#dismiss(item);
-    for (const item of this.#queue.splice(0)) item.resolve(failed('ERROR: The minion stopped before the job began'));
+    for (const item of this.#queue.splice(0)) item.resolve(failed('ERROR: The minion stopped before the job started'));
     const workers = [...this.#active.values()].map((item) => item.worker);
     if (jobs === 'end') await Promise.all(workers.map((worker) => worker.signal(constants.signals.SIGKILL)));
     else for (const worker of workers) worker.release();

@@ -1,4 +1,5 @@
-// A job process: runs one job at a time for the minion daemon, so that a job can be killed without harming anything else.
+// A job process: runs one job at a time for the minion daemon, so that a job can be killed without affecting anything
+// else.
 import type { Dict, PlainDict, Value } from '../../base/codec/value.ts';
 import { HaliteError, messageOf } from '../../base/errors/index.ts';
 import { cancelCollection, collectWhenIdle, keepHeapSmall } from '../../base/util/small-heap.ts';
@@ -45,7 +46,7 @@ let busy = false;
 let offers: JobProcessOffers = {};
 let beacons: Promise<BeaconProcess> | undefined;
 
-/** What lies above this module and is offered to functions. */
+/** Higher-level parts that are provided to functions. */
 export interface JobProcessOffers extends Pick<Runtime, 'states' | 'master'> {
   /** Makes this the process of the beacons. */
   readonly beacons?: (host: BeaconProcessHost) => Promise<BeaconProcess>;
@@ -54,7 +55,7 @@ export interface JobProcessOffers extends Pick<Runtime, 'states' | 'master'> {
 export interface BeaconProcessHost {
   readonly runtime: () => Runtime;
   readonly log: ExtensionLog;
-  /** Tells the daemon `{events}` or `{ran_once}`. */
+  /** Sends `{events}` or `{ran_once}` to the daemon. */
   readonly emit: (body: PlainDict) => void;
 }
 
@@ -69,7 +70,7 @@ const logAt =
     send({ t: 'log', level, message, fields: plainFields(fields) });
 const log: ExtensionLog = { debug: logAt('debug'), info: logAt('info'), warn: logAt('warn'), error: logAt('error') };
 
-/** Only what can be cloned crosses the channel. */
+/** Only values that can be cloned are sent over the channel. */
 function plainFields(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(fields).map(([key, value]) => {
@@ -117,10 +118,10 @@ const returners = new ReturnerProcess(currentLoader, () => ({
   call: (fun, args) => callForReturner(runtime(false), fun, args),
 }));
 
-/** Whose work this process does, for those who look at the list of processes. */
+/** Shows in the process list what this process is running. */
 const program = (): string => (shared.opts['__role'] === 'master' ? 'salt-master' : 'salt-minion');
 
-/** The daemon passes on a line a second: the first goes at once, then the newest every so often, none with each state. */
+/** The daemon forwards one line per second: the first immediately, then the newest at intervals. */
 function pacedProgress(): { say(text: string): void; end(): void } {
   let waiting: string | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -169,7 +170,7 @@ async function grains(): Promise<void> {
   send({ t: 'done', body: packOutcome(found) });
 }
 
-/** Requests to beacons; they work here until the daemon lets go of this process. */
+/** Requests to beacons; they run here until the daemon releases this process. */
 async function askBeacons(message: Extract<ToJobProcess, { t: 'beacons' }>): Promise<void> {
   process.title = `${program()} beacons`;
   beacons ??= offers.beacons?.({
@@ -182,7 +183,7 @@ async function askBeacons(message: Extract<ToJobProcess, { t: 'beacons' }>): Pro
   send({ t: 'beacons', n: message.n, body: packValue(answer ?? {}) });
 }
 
-/** Lets go of everything and ends. */
+/** Closes everything and ends. */
 function leave(): void {
   const stopping = beacons?.then((found) => found.stop());
   void Promise.allSettled([returners.settle(), stopping]).finally(() => process.exit(0));
@@ -196,7 +197,10 @@ function packOutcome(outcome: Outcome): Uint8Array {
   }
 }
 
-/** The daemon ended before the job (an upgrade of the minion by itself): the next one finds the result in the spool. */
+/**
+ * The daemon ended before the job (for example, the minion upgraded itself): the next one finds the result in the
+ * spool.
+ */
 async function leaveResult(job: PublishedJob, outcome: Outcome, spool: string | undefined): Promise<void> {
   const load = returnFields(jobReturn(id, job, outcome));
   if (spool) await writeSpoolFile(spool, load).catch(() => undefined);
@@ -205,7 +209,7 @@ async function leaveResult(job: PublishedJob, outcome: Outcome, spool: string | 
   process.exit(0);
 }
 
-/** The daemon sends what it has read before. */
+/** The daemon only sends what it has parsed before. */
 function readJob(body: Packed): PublishedJob {
   const job = readPublishedJob(unpackDict(body));
   if (isProblem(job)) throw new HaliteError('call.arguments', job.problem);
@@ -219,7 +223,7 @@ function receive(message: ToJobProcess): void {
       shared = { opts: data['opts'] as Record<string, Value>, grains: data['grains']!, pillar: data['pillar']! };
       id = message.id;
       sdkUrl = message.sdkUrl;
-      // Which extensions fit depends on grains and options.
+      // Which extensions are available depends on grains and options.
       loader = undefined;
       returners.changed();
       return;
@@ -246,10 +250,10 @@ function receive(message: ToJobProcess): void {
   }
 }
 
-/** Makes this process a job process: it listens to the daemon until that ends. */
+/** Makes this process a job process: it handles messages of the daemon until that ends. */
 export function startJobProcess(offered: JobProcessOffers = {}): void {
   offers = offered;
-  // Started by hand there is nobody to talk to.
+  // When started manually there is no channel to a daemon.
   if (!process.send) {
     process.stderr.write('This program is started by salt-minion.\n');
     process.exit(64);
@@ -257,7 +261,7 @@ export function startJobProcess(offered: JobProcessOffers = {}): void {
   process.title = 'salt-minion job process';
   keepHeapSmall();
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
-  // Ctrl-C in a terminal is for the daemon; it decides what happens to jobs.
+  // Ctrl-C in a terminal is handled by the daemon, which decides about jobs.
   process.on('SIGINT', () => undefined);
   process.on('message', receive);
   process.on('disconnect', () => {

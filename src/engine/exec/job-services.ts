@@ -1,4 +1,4 @@
-// The minion's services as a job process sees them: each call crosses to the daemon and waits for its answer.
+// The minion's services in a job process: each call is sent to the daemon and waits for its answer.
 import { type Dict, dictOf, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { type ErrorCode, errorCodes, HaliteError, messageOf } from '../../base/errors/index.ts';
 import type { FileSlice, MinionServices, RunningJob } from '../../extend/sdk/index.ts';
@@ -59,7 +59,7 @@ export function createRemoteServices(send: (message: FromJobProcess) => void) {
   };
 }
 
-/** What is not given stays so: on the way it would become null, which means something else. */
+/** Absent values stay absent: sent over the channel they would become null, which has another meaning. */
 const given = (options: Readonly<Record<string, Value | undefined>>): Dict =>
   dictOf(Object.entries(options).filter((entry): entry is [string, Value] => entry[1] !== undefined));
 

@@ -1,4 +1,4 @@
-// One job process as the daemon sees it: started, given work, listened to, and ended for certain.
+// One job process as seen by the daemon: started, given jobs, and ended reliably.
 import type { ChildProcess } from 'node:child_process';
 import { constants } from 'node:os';
 import type { ExtensionLog, MinionServices } from '../../extend/sdk/index.ts';
@@ -15,7 +15,7 @@ export interface WorkerOptions {
   readonly log: ExtensionLog;
 }
 
-/** Data for all jobs of one master, packed once; the version tells a process whether it has it already. */
+/** Data for all jobs of one master, packed once; the version tells a process whether it already has it. */
 export interface WorkerData {
   readonly version: string;
   readonly id: string;
@@ -23,12 +23,12 @@ export interface WorkerData {
   readonly body: Packed;
 }
 
-/** One job as it is handed to a process; without `job` it collects the grains. */
+/** One job as passed to a process; without `job` it collects the grains. */
 export interface Assignment {
   readonly job: PublishedJob | undefined;
   readonly services: MinionServices;
   readonly data: WorkerData;
-  /** Where the process leaves the result if the daemon is gone by then. */
+  /** Where the process stores the result if the daemon has ended by then. */
   readonly spool?: string;
   readonly onProgress?: (text: string) => void;
 }
@@ -50,7 +50,7 @@ export class JobWorker {
   #lastSignal: number | undefined;
   #errorText = '';
   #over = false;
-  /** Called once when the process is gone. */
+  /** Called once when the process has ended. */
   onExit: () => void = () => undefined;
 
   constructor(options: WorkerOptions) {
@@ -76,7 +76,7 @@ export class JobWorker {
     return !this.#over;
   }
 
-  /** Runs one job; resolves with its outcome, whatever happens to the process. */
+  /** Runs one job; resolves with its outcome, even if the process dies. */
   run(assignment: Assignment): Promise<Outcome> {
     const { data, job } = assignment;
     if (this.#dataVersion !== data.version) {
@@ -93,7 +93,7 @@ export class JobWorker {
     });
   }
 
-  /** Sends a signal to the job's whole tree. Signal 9 waits until nothing of it is left. */
+  /** Sends a signal to the job's whole process tree. Signal 9 waits until no process of it is left. */
   async signal(number: number): Promise<KillResult> {
     this.#lastSignal = number;
     const roots = [this.pid, ...this.#commands];
@@ -109,7 +109,7 @@ export class JobWorker {
     this.#child.unref();
   }
 
-  /** Lets go of a process that works: it finishes and leaves its result in the spool. */
+  /** Detaches from a busy process: it finishes and stores its result in the spool. */
   release(): void {
     detachChild(this.#child);
   }
@@ -155,7 +155,7 @@ export class JobWorker {
     this.onExit();
   }
 
-  /** What the operator gets for a job whose process is gone: the reason, instead of Salt's silence. */
+  /** The result of a job whose process died: the reason (Salt returns nothing). */
   #lost(code: number | null, signal: NodeJS.Signals | null): Outcome {
     if (signal) {
       const number = constants.signals[signal];

@@ -1,4 +1,4 @@
-// Whether this minion is meant by a target expression.
+// Whether a target expression matches this minion.
 import { type Dict, isDict, type Value } from '../../base/codec/value.ts';
 import { matches, parseTarget } from '../../protocol/target/index.ts';
 
@@ -9,7 +9,7 @@ export interface MatchSubject {
   readonly pillar: Value;
 }
 
-/** True on a match. An expression that is wrong matches nothing, as on real minions. */
+/** True on a match. An invalid expression matches nothing, as on real minions. */
 export async function matchesMinion(
   subject: MatchSubject,
   expression: string | readonly string[],

@@ -1,4 +1,5 @@
-// The master's services for state runs on the master: each call crosses from the job process to the master as a request.
+// The master's services for state runs on the master: each call is sent from the job process to the master as a
+// request.
 import { type Dict, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import type {
@@ -11,7 +12,7 @@ import type {
 } from '../../extend/sdk/index.ts';
 import type { Runtime } from './runtime.ts';
 
-/** The request these calls travel in; only a master's own job processes can send it. */
+/** The request that contains these calls; only a master's own job processes can send it. */
 const command = 'orchestration';
 
 /** What `ctx.master` is in a job process of a master. */

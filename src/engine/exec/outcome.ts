@@ -1,4 +1,4 @@
-// What a function call came to, in the words and numbers a Salt minion would return.
+// The outcome of a function call, with the texts and codes of a Salt minion.
 import { isTruthy } from '../../base/codec/python/index.ts';
 import { dictGet, isDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
@@ -10,7 +10,7 @@ export interface Outcome {
   readonly return: Value;
   readonly retcode: Value;
   readonly success: Value;
-  /** The outputter to show it with, when the function or the failure demands one. */
+  /** The outputter to print it with, when the function or the failure requires one. */
   readonly out?: string;
 }
 
@@ -20,7 +20,7 @@ export function failed(text: Value, retcode = generic): Outcome {
   return { return: text, retcode, success: false, out: 'nested' };
 }
 
-/** A finished call: the function's own retcode, or 1 when it returned a map that says it failed. */
+/** A finished call: the function's own retcode, or 1 when it returned a map that reports failure. */
 export function finished(value: Value, retcode: number, outputter: string | undefined): Outcome {
   const code = retcode === 0 && saysFailure(value) ? generic : retcode;
   return { return: value, retcode: code, success: code === 0, ...(outputter ? { out: outputter } : {}) };
@@ -34,7 +34,7 @@ function saysFailure(value: Value): boolean {
   });
 }
 
-/** A call that threw. `doc` is the function's documentation, shown when the arguments were wrong. */
+/** A call that threw. `doc` is the function's documentation, printed when the arguments were wrong. */
 export function thrownOutcome(fun: string, thrown: unknown, doc: string): Outcome {
   if (thrown instanceof ArgumentError || isPythonTypeError(thrown))
     return failed(`Passed invalid arguments to ${fun}: ${thrown.message}\n${doc}`);
@@ -45,18 +45,21 @@ export function thrownOutcome(fun: string, thrown: unknown, doc: string): Outcom
   );
 }
 
-/** User code may carry its own copy of the class, so the name counts, not the identity. */
+/** User code may have its own copy of the class, so the name is compared, not the identity. */
 export function isHaliteError(thrown: unknown): thrown is HaliteError {
   if (thrown instanceof HaliteError) return true;
   return thrown instanceof Error && thrown.name === 'HaliteError' && 'code' in thrown;
 }
 
-/** A program is missing: found by the engine, or named by a module that looked for it. */
+/** A program is missing: found by the engine, or reported by a module. */
 export function isCommandNotFound(thrown: unknown): thrown is Error {
   return thrown instanceof CommandNotFoundError || (thrown instanceof Error && thrown.name === 'CommandNotFoundError');
 }
 
-/** A TypeError a module raises in Python's name; one of JavaScript's own is a fault of the program and keeps its trace. */
+/**
+ * A TypeError that a module raises as Python's; JavaScript's own TypeError is a defect of the program and keeps its
+ * trace.
+ */
 export function isPythonTypeError(thrown: unknown): thrown is Error {
   return thrown instanceof Error && thrown.name === 'TypeError' && !(thrown instanceof TypeError);
 }

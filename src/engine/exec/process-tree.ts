@@ -1,11 +1,11 @@
-// Finds and ends whole process trees: children, their children, and what is left of their sessions.
+// Finds and kills whole process trees: children, their children, and the rest of their sessions.
 import { readdirSync, readFileSync } from 'node:fs';
 
 export interface ProcessInfo {
   readonly pid: number;
   readonly ppid: number;
   readonly session: number;
-  /** Dead but not collected by its parent: nothing left to end. */
+  /** Dead but not reaped by its parent: nothing left to kill. */
   readonly zombie: boolean;
 }
 
@@ -30,7 +30,7 @@ export function listProcesses(): ProcessInfo[] {
 function readProcess(pid: number): ProcessInfo | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // The name in parentheses may hold anything, parentheses and spaces included.
+    // The name in parentheses may contain anything, including parentheses and spaces.
     const [state = '', ppid, , session] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return { pid, ppid: Number(ppid), session: Number(session), zombie: state === 'Z' || state === 'X' };
   } catch {
@@ -39,8 +39,8 @@ function readProcess(pid: number): ProcessInfo | undefined {
 }
 
 /**
- * The living processes of a tree: the roots, everything that descends from them, and everything in a session that one
- * of them leads. The last catches what was started in the background and lost its parent.
+ * The living processes of a tree: the roots, all their descendants, and all processes of a session that one of them
+ * leads. The last finds processes that were started in the background and lost their parent.
  */
 export function treeOf(roots: readonly number[], all: readonly ProcessInfo[] = listProcesses()): number[] {
   const tree = new Set<number>(roots.filter((pid) => pid > 1 && pid !== process.pid));
@@ -70,11 +70,11 @@ function send(pid: number, signal: number | NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // Gone in the meantime, which is what was wanted.
+    // Ended in the meantime.
   }
 }
 
-/** Sends a signal to every process of the trees, children first; how many there were. */
+/** Sends a signal to every process of the trees, children first; returns their number. */
 export function signalTree(roots: readonly number[], signal: number | NodeJS.Signals): number {
   const pids = treeOf(roots);
   for (const pid of [...pids].reverse()) send(pid, signal);
@@ -82,12 +82,12 @@ export function signalTree(roots: readonly number[], signal: number | NodeJS.Sig
 }
 
 export interface KillResult {
-  /** True when nothing of the trees is alive any more. */
+  /** True when no process of the trees is alive any more. */
   readonly gone: boolean;
   readonly left: readonly number[];
 }
 
-/** Kills the trees and looks again until nothing is left: a process that forks while it is killed does not escape. */
+/** Kills the trees and checks again until nothing is left: a process that forks while it is killed does not escape. */
 export async function killTree(roots: readonly number[], deadlineMs = 5000): Promise<KillResult> {
   const members = new Set(roots);
   const end = performance.now() + deadlineMs;

@@ -1,4 +1,5 @@
-// Real pipes for commands. Node gives its children sockets, which nobody can open by name: `echo x > /dev/stderr` fails.
+// Real pipes for commands. Node gives its children sockets, which cannot be opened by name: `echo x > /dev/stderr`
+// fails.
 import { execFile } from 'node:child_process';
 import { closeSync, constants, mkdtempSync, openSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,14 +12,14 @@ export interface RealPipe {
   readonly writeEnd: number;
 }
 
-/** Made in one go, because making them takes a process. */
+/** Created in batches, because creating them needs a process. */
 const batchSize = 9;
 
-/** Pipes that have a name no more; opened for both directions, so that they live. */
+/** Unnamed pipes; opened in both directions, so that they stay open. */
 const ready: number[] = [];
 let making: Promise<boolean> | undefined;
 
-/** Node cannot make a pipe; a named one whose name is removed at once is the same thing. */
+/** Node cannot create a pipe; a named one whose name is removed immediately is equivalent. */
 async function makeSome(): Promise<boolean> {
   let folder: string | undefined;
   try {
@@ -48,7 +49,7 @@ function split(both: number): RealPipe | undefined {
   }
 }
 
-/** A pipe, or undefined where none can be made (no `mkfifo`, no /proc, no more descriptors). */
+/** A pipe, or undefined where none can be created (no `mkfifo`, no /proc, no more descriptors). */
 export async function takePipe(): Promise<RealPipe | undefined> {
   while (ready.length === 0) {
     making ??= makeSome().finally(() => {

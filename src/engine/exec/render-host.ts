@@ -1,4 +1,4 @@
-// What templates see and reach when a function renders them: the function's own context.
+// What templates can access when a function renders them: the function's own context.
 import type { Loader } from '../../extend/loader/index.ts';
 import type { ModuleContext } from '../../extend/sdk/index.ts';
 import type { RenderHost } from '../render/index.ts';

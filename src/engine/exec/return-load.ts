@@ -1,4 +1,4 @@
-// Puts a job and its outcome together into the result that goes to the master.
+// Combines a job and its outcome to the result for the master.
 import { isDict } from '../../base/codec/value.ts';
 import type { PublishedJob } from '../../protocol/job/job.ts';
 import type { JobReturn } from '../../protocol/job/job-return.ts';

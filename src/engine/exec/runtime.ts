@@ -32,22 +32,25 @@ export interface Runtime {
   exec(file: string, args: readonly string[], options: ExecOptions, signal: AbortSignal): Promise<ExecResult>;
   /** Whether this minion matches a target expression. */
   match(expression: string, kind: string): Promise<boolean>;
-  /** The state engine for one job; it lies above this module, so whoever starts the process hands it in. */
+  /**
+   * The state engine for one job; it is a higher layer than this module, so the code that starts the process provides
+   * it.
+   */
   readonly states?: (runtime: Runtime, state: JobState) => StateServices;
   /** The master for functions that run on it; undefined on minions. */
   readonly master?: (runtime: Runtime) => OrchestrationServices | undefined;
 }
 
-/** What one job keeps while it runs. */
+/** Data of one job while it runs. */
 export interface JobState {
-  /** Absent when nobody published what runs here: a call of `salt-call`, of a renderer, of a beacon. */
+  /** Absent when the call was not published: by `salt-call`, a renderer or a beacon. */
   readonly job?: PublishedJob;
-  /** What functions see of a job then. */
+  /** The job that functions see in that case. */
   readonly shown?: PlainDict;
   readonly signal: AbortSignal;
   readonly progress: (text: string) => void;
   retcode: number;
-  /** In place of what all jobs of the process remember together. */
+  /** Replaces the cache that all jobs of the process share. */
   readonly cache?: Map<string, unknown>;
 }
 
@@ -63,7 +66,7 @@ function remembered<V>(map: WeakMap<Loader, V>, loader: Loader, make: () => V): 
   return value;
 }
 
-/** The context of one job's calls. Cross-calls share it, so that `setRetcode` of an inner call counts for the job. */
+/** The context of one job's calls. Nested calls share it, so that `setRetcode` of an inner call applies to the job. */
 export function createContext(runtime: Runtime, state: JobState): ModuleContext {
   const opts = runtime.opts();
   let files: FileClient | undefined;
@@ -107,7 +110,7 @@ export function createContext(runtime: Runtime, state: JobState): ModuleContext 
       return runtime.exec(file, args, options, state.signal);
     },
     match: (expression, kind) => runtime.match(expression, kind),
-    // Templates may call what they like, in test mode too, as Salt's do.
+    // Templates may call any function, in test mode too, as in Salt.
     async render(source, request) {
       const { renderText } = await import('../render/index.ts');
       return onlyReads(() => renderText(renderHost(runtime.loader, context), source, request));
@@ -143,7 +146,7 @@ export async function runFound(
   return (await found.fn.run(bound as never, context)) ?? null;
 }
 
-/** In test mode a state may only call what reads. */
+/** In test mode a state may only call functions that read. */
 async function runInTestMode(
   found: FoundFunction<'modules'>,
   args: readonly Value[],

@@ -1,4 +1,4 @@
-// Looks up the links to secret stores that configuration files hold in place of values.
+// Resolves references to secret stores that configuration files contain in place of values.
 import { dictEntries, dictOf, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError, messageOf } from '../../base/errors/index.ts';
 import { Loader } from '../../extend/loader/index.ts';
@@ -8,8 +8,8 @@ import { createContext } from './runtime.ts';
 import { createSdb } from './sdb.ts';
 
 /**
- * The values of options that hold links (`deferred` of a loaded configuration), looked up. A link that leads nowhere stays
- * as it is; a store that fails stops the program, since it would run with a link in place of a password.
+ * The values of options with references (`deferred` of a loaded configuration), resolved. A reference without a value
+ * stays unchanged; a store that fails stops the program, because it would use the reference as a password.
  */
 export async function resolveLinks(
   given: PlainDict,
@@ -40,7 +40,7 @@ export async function resolveLinks(
     found[name] = await resolved(given[name] as Value, sdb).catch((error: unknown) => {
       throw new HaliteError(
         'config.value',
-        `The option ${name} holds a link that cannot be looked up: ${messageOf(error)}`,
+        `The option ${name} contains a reference to a secret store that cannot be resolved: ${messageOf(error)}`,
       );
     });
   }

@@ -1,4 +1,4 @@
-// `sdb://<profile>/<key>`: finds the profile and asks its driver.
+// `sdb://<profile>/<key>`: finds the profile and calls its driver.
 import { type Dict, dictEntries, dictGet, isDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import type { Loader } from '../../extend/loader/index.ts';
@@ -12,7 +12,7 @@ interface Address {
   readonly key: string;
 }
 
-/** The profile and key of an address, or why it is none. */
+/** The profile and key of a URI, or why it is not valid. */
 function addressOf(uri: Value, ctx: ModuleContext): Address | string {
   if (typeof uri !== 'string' || !uri.startsWith(scheme)) return 'SDB uri must start with "sdb://"';
   const slash = uri.indexOf('/', scheme.length);

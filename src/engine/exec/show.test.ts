@@ -34,7 +34,7 @@ describe('out', () => {
   ])('%s', async (out, text) => {
     expect(await context().call('out.string_format', data, out)).toBe(text);
   });
-  it('has colours only when asked for, and HTML', async () => {
+  it('has colours only on request, and HTML', async () => {
     const coloured = (await context().callWith('out.out_format', [data], newDict([['color', true]]))) as string;
     expect(coloured).toContain('\u001b[');
     expect(await context().callWith('out.string_format', [data], newDict([['color', true]]))).not.toContain('\u001b');
@@ -44,7 +44,7 @@ describe('out', () => {
 });
 
 describe('jinja', () => {
-  it('takes no names that would be code', async () => {
+  it('refuses names that would be code', async () => {
     await expect(context().call('jinja.load_map', 'a.jinja', 'x }}{{ y')).rejects.toThrow('no name of a variable');
     await expect(context().call('jinja.import_yaml', 'a" as x %}')).rejects.toThrow('no name of a file');
   });

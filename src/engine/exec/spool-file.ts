@@ -1,4 +1,4 @@
-// Writes a return that could not be delivered: complete or not at all, readable by the owner only.
+// Writes a return that could not be delivered: atomically, readable by the owner only.
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, rename, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

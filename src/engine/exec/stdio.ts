@@ -1,4 +1,4 @@
-// The three streams of a command: files and real pipes when they can be had, else what Node makes.
+// The three streams of a command: files and real pipes where possible, else Node's sockets.
 import type { ChildProcess, StdioOptions } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import { Socket } from 'node:net';
@@ -9,7 +9,7 @@ import { type RealPipe, takePipe } from './real-pipe.ts';
 
 export interface Streams {
   readonly stdout: Readable | null;
-  /** null also when it goes where stdout goes. */
+  /** null also when it is merged into stdout. */
   readonly stderr: Readable | null;
 }
 
@@ -17,9 +17,9 @@ export interface Stdio {
   /** stderr and stdout are one stream already. */
   readonly merged: boolean;
   readonly forSpawn: StdioOptions;
-  /** Our ends, once the command has its own. */
+  /** Closes our ends, once the command has its own. */
   attach(child: ChildProcess): Streams;
-  /** When there is no command after all. */
+  /** Closes everything when the command could not be started. */
   abandon(): void;
 }
 
@@ -47,7 +47,7 @@ function realPipes(stdin: number | undefined, stdout: RealPipe, stderr: RealPipe
     merged,
     forSpawn: [stdin ?? 'ignore', stdout.writeEnd, stderr.writeEnd],
     attach() {
-      // What the command holds must be held by nobody else, or the end of its output would never be seen.
+      // The command's ends must not be held by any other process, or the end of its output would never be noticed.
       closeAll(stdin, stdout.writeEnd, stderr.writeEnd);
       return { stdout: reader(stdout), stderr: merged ? null : reader(stderr) };
     },

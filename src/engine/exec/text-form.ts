@@ -1,10 +1,10 @@
-// The text an operator most likely typed for a value that YAML has already turned into something else.
+// The text that an operator most likely typed for a value that YAML has already converted.
 import { pyStr, reprFloat } from '../../base/codec/python/index.ts';
 import { dictEntries, isDict, PyFloat, type Value } from '../../base/codec/value.ts';
 
 /**
- * `cmd.run false` reaches a minion as the boolean: a parameter declared as text gets `false` back, not Python's `False`.
- * Lists and maps come back in flow form, which is the only form the command line accepts for them.
+ * `cmd.run false` arrives at a minion as a boolean: a parameter declared as text gets `false` again, not Python's
+ * `False`. Lists and maps are written in flow form, the only form that the command line accepts for them.
  */
 export function textForm(value: Value): string {
   if (typeof value === 'string') return value;

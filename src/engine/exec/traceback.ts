@@ -1,4 +1,4 @@
-// Shows a JavaScript error in the shape of a Python traceback, which is what scripts around Salt look for.
+// Formats a JavaScript error as a Python traceback, which scripts around Salt search for.
 import { messageOf } from '../../base/errors/index.ts';
 
 const frame = /^\s+at (?:async )?(?:(.+?) \()?(.+?):(\d+):\d+\)?$/;
@@ -16,7 +16,7 @@ export function pythonTraceback(thrown: unknown): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** A plain Error is what Python calls Exception; other kinds keep their name. */
+/** A plain Error corresponds to Python's Exception; other kinds keep their name. */
 function nameOf(thrown: unknown): string {
   const name = thrown instanceof Error ? thrown.name : 'Exception';
   return name === 'Error' ? 'Exception' : name;

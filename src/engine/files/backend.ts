@@ -1,4 +1,4 @@
-// What a file server backend gives: environments, files in them, and lists.
+// The interface of a file server backend: environments, their files, and lists.
 import type { PlainDict } from '../../base/codec/value.ts';
 
 export interface FoundFile {
@@ -10,7 +10,7 @@ export interface FoundFile {
   readonly stat: readonly number[];
   /** Changes whenever the content may have changed. */
   readonly version: string;
-  /** Device and inode the path had when it was checked: what is opened later must be the same. */
+  /** Device and inode of the path when it was checked: the file opened later must be the same. */
   readonly identity?: string;
 }
 
@@ -28,7 +28,7 @@ export const emptyLists: FileLists = {
   links: Object.freeze(Object.create(null) as Record<string, string>),
 };
 
-/** The outcome of something done to several remotes: a line per success, a line per failure. */
+/** The outcome of an operation on several remotes: a line per success, a line per failure. */
 export interface Report {
   readonly done: readonly string[];
   readonly errors: readonly string[];
@@ -38,16 +38,16 @@ export interface FileBackend {
   /** As written in `fileserver_backend`. */
   readonly name: string;
   envs(): Promise<readonly string[]>;
-  /** `options` are the part of a path behind `?`. */
+  /** `options` are the part of a path after `?`. */
   find(path: string, saltenv: string, options?: ReadonlyMap<string, string>): Promise<FoundFile | undefined>;
   lists(saltenv: string): Promise<FileLists>;
-  /** Fetches what is new; `remotes` narrows it to some. Gives what to say in an event, or nothing when all is as before. */
+  /** Fetches updates; `remotes` limits it. Returns the data for an event, or undefined when nothing changed. */
   update(remotes?: readonly string[]): Promise<PlainDict | undefined>;
-  /** Forgets lists, of some environments or all; the names of those that were remembered. */
+  /** Clears cached lists, of some environments or all; returns the names of the cleared ones. */
   forgetLists(saltenvs?: readonly string[]): string[];
-  /** Updates the server makes by itself; absent when there is nothing to fetch. */
+  /** Periodic updates of the server; absent when there is nothing to fetch. */
   readonly schedule?: readonly { readonly seconds: number; readonly remotes: readonly string[] }[];
-  /** Removes what was fetched; the lines say what could not be. */
+  /** Removes fetched data; returns a line for each failure. */
   clearCache?(): Promise<readonly string[]>;
   lock?(remote?: string): Promise<Report>;
   clearLock?(remote?: string): Promise<Report>;

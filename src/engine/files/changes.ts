@@ -1,4 +1,5 @@
-// Which files of the roots came, went or changed since the last look, for the event `salt/fileserver/roots/update`.
+// Which files of the roots were added, removed or changed since the last check, for the event
+// `salt/fileserver/roots/update`.
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { newDict, type PlainDict } from '../../base/codec/value.ts';

@@ -23,7 +23,7 @@ describe('the size of chunks', () => {
 });
 
 describe('buffers', () => {
-  it('are no more than allowed, and go on to who waits', async () => {
+  it('are limited in number, and pass to the next waiter', async () => {
     const buffers = new ChunkBuffers(2);
     const seen = new Set<Buffer>();
     let inUse = 0;
@@ -38,7 +38,7 @@ describe('buffers', () => {
     expect([seen.size, most, inUse]).toEqual([2, 2, 0]);
   });
 
-  it('come back from who fails', async () => {
+  it('are returned after a failure', async () => {
     const buffers = new ChunkBuffers(1);
     await expect(buffers.with(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
     expect(await buffers.with(async () => 'yes')).toBe('yes');

@@ -1,20 +1,20 @@
-// How large the chunks of files are that Halite minions get, and the buffers they are read into.
+// The size of file chunks for Halite minions, and the buffers into which they are read.
 import { chunkHeadBytes } from '../../base/crypto/index.ts';
 
-/** What a minion may ask for; larger ones cost more than they save. */
+/** The maximum that a minion may request; larger chunks cost more than they save. */
 export const mostChunkBytes = 2 << 20;
 export const leastChunkBytes = 1 << 16;
-/** Files up to this size go along with the answer that says what they are. */
+/** Files up to this size are included in the answer with their digest. */
 export const mostBytesAlong = 1 << 16;
-/** Most bytes on their way to all minions together, when each of them has this many requests out. */
+/** Maximum number of bytes sent to all minions together, when each of them has this many concurrent requests. */
 const mostUnderway = 512 << 20;
 const requestsUnderway = 6;
-/** A minion that asked for nothing this long has its file. */
+/** A minion that requested nothing for this long has its file. */
 const restMs = 2000;
 
-/** Many minions at once get smaller chunks each: what waits in queues to slow ones must fit into memory. */
+/** Many concurrent minions get smaller chunks each: queued data for slow ones must fit into memory. */
 export class ChunkShare {
-  /** By id, when it asked last; in that order. */
+  /** By id, the time of its last request; in that order. */
   readonly #active = new Map<string, number>();
 
   /** The size of the next chunk of a minion. */
@@ -26,13 +26,13 @@ export class ChunkShare {
       this.#active.delete(other);
     }
     const share = mostUnderway / requestsUnderway / this.#active.size;
-    // Powers of two: a size that changed voids what was asked for ahead.
+    // Powers of two: a changed size invalidates requests made in advance.
     const power = 2 ** Math.floor(Math.log2(Math.max(1, share)));
     return Math.min(mostChunkBytes, Math.max(leastChunkBytes, power));
   }
 }
 
-/** Buffers that are used again; who finds none waits for one. */
+/** Reused buffers; when all are in use, callers wait. */
 export class ChunkBuffers {
   readonly #free: Buffer[] = [];
   readonly #waiting: ((buffer: Buffer) => void)[] = [];
@@ -43,7 +43,7 @@ export class ChunkBuffers {
     this.#most = most;
   }
 
-  /** Runs `use` with a buffer, which is free again as soon as that has ended. */
+  /** Runs `use` with a buffer, which is free again when that has ended. */
   async with<T>(use: (buffer: Buffer) => Promise<T>): Promise<T> {
     const buffer = await this.#take();
     try {

@@ -4,7 +4,7 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 
 const chunkBytes = 1 << 20;
-/** Hashing is work for the disk and one core: more at a time would only slow each other down. */
+/** Hashing uses the disk and one core: more at the same time would only slow each other down. */
 const maxRunning = 4;
 const maxRemembered = 100_000;
 
@@ -15,10 +15,10 @@ interface Entry {
 
 let known: ReadonlySet<string> | undefined;
 
-/** Python's names of digests that have another one here. */
+/** Python's names of digests that differ from Node's. */
 const otherNames: Readonly<Record<string, string>> = { blake2b: 'blake2b512', blake2s: 'blake2s256' };
 
-/** A digest to be computed, by its name in Salt (`sha256`, `sha3_512`, …). */
+/** A new digest, by its name in Salt (`sha256`, `sha3_512`, …). */
 export function newHash(type: string): Hash {
   return createHash(ownName(type));
 }
@@ -40,7 +40,7 @@ export class HashCache {
   readonly #alone: boolean;
   #running = 0;
 
-  /** `alone`: nobody else waits for this process, as in salt-call. */
+  /** `alone`: no other work waits in this process, as in salt-call. */
   constructor(type: string, alone = false) {
     this.#type = type;
     this.#alone = alone;
@@ -73,12 +73,12 @@ export class HashCache {
   }
 }
 
-/** Buffers for the beginnings of files, which mostly are all of them; used again, so that no collector has to run. */
+/** Buffers for the beginnings of files, which are usually whole files; reused to avoid garbage. */
 const spareBuffers: Buffer[] = [];
 const firstBytes = 1 << 16;
 const mostSpare = 16;
 
-/** The digest of a file in hexadecimal. A small file takes two trips to the thread pool, to open and to read it. */
+/** The digest of a file in hexadecimal. A small file uses the thread pool twice, to open and to read it. */
 export async function hashFile(path: string, type: string): Promise<string> {
   const hash = newHash(type);
   const handle = await open(path, 'r');
@@ -94,12 +94,12 @@ export async function hashFile(path: string, type: string): Promise<string> {
   }
 }
 
-/** Not to wait for somebody who writes into a pipe. */
+/** Must not block on a pipe. */
 const withoutWaiting = constants.O_RDONLY | constants.O_NONBLOCK;
 
 /**
- * The digest of a small file at once, for processes that do one thing at a time; undefined for others, and for whatever
- * is no file. `keep` gets a copy of what it holds.
+ * The digest of a small file synchronously, for processes that do one thing at a time; undefined for larger ones, and
+ * for anything that is not a file. `keep` gets a copy of its content.
  */
 export function hashSmallFile(path: string, type: string, keep?: (content: Buffer) => void): string | undefined {
   const file = openSync(path, withoutWaiting);

@@ -1,4 +1,4 @@
-// Remembers the lists of environments for a while, because every minion of a fleet asks for the same ones at once.
+// Caches the lists of environments for a while, because all minions request the same ones at the same time.
 import type { FileLists } from './backend.ts';
 
 interface Entry {
@@ -30,7 +30,7 @@ export class ListCache {
     return entry.lists;
   }
 
-  /** Forgets some or all; the names that were remembered. */
+  /** Clears some or all; returns the cleared names. */
   forget(saltenvs?: readonly string[]): string[] {
     const names = [...this.#entries.keys()].filter((name) => !saltenvs || saltenvs.includes(name));
     for (const name of names) this.#entries.delete(name);

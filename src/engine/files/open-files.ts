@@ -1,10 +1,10 @@
-// Files kept open while they are being sent, so that a chunk costs one read and nothing else.
+// Files kept open while they are being sent, so that a chunk costs only one read.
 import { type FileHandle, open } from 'node:fs/promises';
 import type { FoundFile } from './backend.ts';
 
 export interface OpenFile {
   readonly file: FoundFile;
-  /** Bytes from a position, in a buffer of their own or the given one; fewer at the end of the file, none behind it. */
+  /** Bytes from a position, in a new buffer or the given one; fewer at the end of the file, none after it. */
   read(position: number, length: number, into?: Buffer): Promise<Buffer>;
 }
 
@@ -19,7 +19,7 @@ interface Entry {
 
 const maxOpen = 64;
 const idleMs = 10_000;
-/** For this long a file counts as unchanged after it was looked up. */
+/** How long a file counts as unchanged after it was looked up. */
 const trustMs = 1_000;
 
 export class OpenFiles {
@@ -32,7 +32,7 @@ export class OpenFiles {
     return entry && performance.now() - entry.checkedAt < trustMs ? this.#opened(entry) : undefined;
   }
 
-  /** The file under a name after a fresh look-up: the open one if it is still the same, otherwise it is opened anew. */
+  /** The file with a name after a new look-up: the open one if it is still the same, otherwise it is opened again. */
   use(key: string, file: FoundFile): OpenFile {
     const now = performance.now();
     const known = this.#entries.get(key);
@@ -78,7 +78,7 @@ export class OpenFiles {
     }
   }
 
-  /** Closes what is idle, and the longest unused ones until at most `keep` are left. */
+  /** Closes idle files, and the longest unused ones until at most `keep` are left. */
   #sweep(now: number, keep: number): void {
     for (const [key, entry] of this.#entries) if (now - entry.lastUse > idleMs) this.#drop(key, entry);
     if (this.#entries.size <= keep) return;
@@ -102,7 +102,7 @@ function closeHandle(entry: Entry): void {
   entry.handle.then((handle) => handle.close()).catch(() => undefined);
 }
 
-/** Opens a file and makes sure that it is the one that was looked up: somebody may have put a link in its place. */
+/** Opens a file and verifies that it is the one that was looked up: it may have been replaced by a link. */
 async function openSame(file: FoundFile): Promise<FileHandle> {
   const handle = await open(file.path, 'r');
   if (file.identity === undefined) return handle;

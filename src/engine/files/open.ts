@@ -33,10 +33,13 @@ export interface FileServerHooks {
   readonly fire?: (tag: string, data: PlainDict) => void;
 }
 
-/** Opens the backends in the configured order. A broken one keeps the daemon from starting, unless that check is off. */
+/**
+ * Opens the backends in the configured order. A broken one prevents the daemon from starting, unless that check is
+ * disabled.
+ */
 export function openFileServer(opts: FileServerOpts, hooks: FileServerHooks): FileServer {
   const ignored = ignoreRules(opts.file_ignore_regex ?? [], opts.file_ignore_glob ?? [], (rule, why) =>
-    hooks.log.warn('file_ignore_regex holds an expression that is not valid', { rule, why }),
+    hooks.log.warn('file_ignore_regex contains an expression that is not valid', { rule, why }),
   );
   const backends: FileBackend[] = [];
   for (const name of new Set(opts.fileserver_backend.map(String))) {
@@ -46,7 +49,7 @@ export function openFileServer(opts: FileServerOpts, hooks: FileServerHooks): Fi
       else hooks.log.warn('fileserver_backend names a backend that does not exist here', { backend: name });
     } catch (error) {
       if (opts.fileserver_verify_config !== false) throw error;
-      hooks.log.warn('file server backend left out', { backend: name, error: messageOf(error) });
+      hooks.log.warn('file server backend skipped', { backend: name, error: messageOf(error) });
     }
   }
   return new FileServer(backends, {

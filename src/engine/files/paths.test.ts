@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { below, cleanRelative, isEnvironmentName, splitRequestPath } from './paths.ts';
 import { temporaryFolder, writeTree } from './testing.ts';
 
-/** Chunks hostile paths are made of. */
+/** Parts of hostile paths. */
 const chunk = fc.oneof(
   fc.constantFrom(
     '..',
@@ -31,7 +31,7 @@ const hostile = fc
   .map(([chunks, start]) => start + chunks.join('/'));
 
 describe('cleanRelative', () => {
-  it('gives nothing but names joined by one slash, or nothing at all', () => {
+  it('returns names joined by one slash, or nothing at all', () => {
     fc.assert(
       fc.property(fc.oneof(hostile, fc.string(), fc.string({ unit: 'binary' })), (path) => {
         const clean = cleanRelative(path);
@@ -101,7 +101,7 @@ describe('below', () => {
   });
   afterEach(() => folder.remove());
 
-  it('follows links to find out where they lead', () => {
+  it('resolves links', () => {
     const root = join(folder.path, 'root');
     expect(below(root, 'file', true)).toBe(join(root, 'file'));
     expect(below(root, 'inner', true)).toBe(join(root, 'inner'));
@@ -117,7 +117,7 @@ describe('below', () => {
 });
 
 describe('splitRequestPath', () => {
-  it('takes options off, unless the path is escaped', () => {
+  it('removes options, unless the path is escaped', () => {
     expect(splitRequestPath('a/b?saltenv=dev&x&index=1=2')).toEqual({
       path: 'a/b',
       options: new Map([

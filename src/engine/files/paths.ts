@@ -1,11 +1,11 @@
-// Paths from peers: relative, normal and below a root, or they do not exist.
+// Paths from peers: relative, normalized and below a root, or they are refused.
 import { realpathSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { isInside } from '../../base/util/safe-join.ts';
 
 /**
- * The normal form of a path below a root; undefined for anything absolute, empty or climbing.
- * It is put together again from plain components, so that nothing but names can be in it.
+ * The normalized form of a path below a root; undefined for an absolute, empty or escaping one. It is rebuilt from
+ * plain components, so that it contains only names.
  */
 export function cleanRelative(path: unknown): string | undefined {
   if (typeof path !== 'string' || path.startsWith('/') || path.includes('\0')) return undefined;
@@ -35,7 +35,7 @@ export function below(root: string, relative: string, realpath: boolean): string
   }
 }
 
-/** A path of a request without its options: `a?saltenv=dev&index=1`; a leading `|` says that `?` belongs to the name. */
+/** A path of a request without its options: `a?saltenv=dev&index=1`; after a leading `|`, `?` belongs to the name. */
 export function splitRequestPath(path: string): { path: string; options: ReadonlyMap<string, string> } {
   const options = new Map<string, string>();
   if (path.startsWith('|')) return { path: path.replace(/^\|+/, ''), options };

@@ -23,7 +23,7 @@ it('puts chunks together', async () => {
   expect(statSync(at('minion/files/etc/fstab')).mode & 0o777).toBe(0o600);
 });
 
-it('begins anew with the first chunk and takes an empty file', async () => {
+it('starts again with the first chunk and accepts an empty file', async () => {
   await push({ path: ['f'], data: 'something long' });
   expect(await push({ path: ['f'], data: '' })).toBeUndefined();
   expect(readFileSync(at('minion/files/f'), 'utf8')).toBe('');
@@ -49,7 +49,7 @@ it.each([
   expect(existsSync(at('x'))).toBe(false);
 });
 
-it('leaves no hole before a chunk', async () => {
+it('leaves no gap before a chunk', async () => {
   await push({ path: ['f'], data: 'abc' });
   expect(await push({ path: ['f'], loc: 10 })).toContain('missing');
 });

@@ -1,4 +1,4 @@
-// Stores what a minion pushes (`cp.push`), chunk by chunk, below a folder of its own.
+// Stores files that a minion pushes (`cp.push`), chunk by chunk, below its own folder.
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -6,7 +6,7 @@ import type { PlainDict, Value } from '../../base/codec/value.ts';
 import { messageOf } from '../../base/errors/index.ts';
 import { cleanRelative } from './paths.ts';
 
-/** Writes one chunk; the text says why not. The path comes as a list of plain names. */
+/** Writes one chunk; returns the reason when it is refused. The path is a list of plain names. */
 export async function receiveChunk(load: PlainDict, folder: string, maxBytes: number): Promise<string | undefined> {
   const { path, loc, size } = load;
   const rel = pushedPath(path);
@@ -51,13 +51,13 @@ async function write(folder: string, rel: string, loc: number, data: Uint8Array)
   }
 }
 
-/** The first chunk makes the file anew, the others need it. */
+/** The first chunk creates the file, the others require it. */
 function openAt(file: string, loc: number): Promise<FileHandle> {
   const { O_CREAT, O_NOFOLLOW, O_TRUNC, O_WRONLY } = constants;
   return open(file, O_WRONLY | O_NOFOLLOW | (loc === 0 ? O_CREAT | O_TRUNC : 0), 0o600);
 }
 
-/** Nobody but an operator makes links here, and what minions send must not follow them. */
+/** Only an operator creates links here, and data of minions must not follow them. */
 async function firstLink(folder: string, rel: string): Promise<string | undefined> {
   let at = folder;
   for (const name of rel.split('/')) {

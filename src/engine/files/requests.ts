@@ -1,4 +1,4 @@
-// The file requests of minions, answered by a file server: the master's own, or that of a minion without one.
+// File requests of minions, answered by a file server: the master's own, or that of a minion without a master.
 import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import type { FileLists } from './backend.ts';
 import { mostBytesAlong } from './file-chunks.ts';
@@ -12,7 +12,7 @@ const envOf = (load: PlainDict): Value => load['saltenv'] ?? load['env'] ?? 'bas
 const prefixOf = (load: PlainDict): string =>
   typeof load['prefix'] === 'string' ? load['prefix'].replace(/^\/+|\/+$/g, '') : '';
 
-/** Salt: a prefix is a beginning of text, not of whole names. */
+/** As in Salt, a prefix is the beginning of the text, not of whole names. */
 const listed =
   (pick: Exclude<keyof FileLists, 'links'>): Answer =>
   async (server, load) => {
@@ -63,7 +63,7 @@ async function hashAndStat(server: FileServer, load: PlainDict): Promise<Value[]
   const hsum = await server.hash(found);
   const answer: Value[] = [newDict(Object.entries({ hash_type: server.hashType, hsum })), [...found.stat]];
   if (typeof load['chunk'] !== 'number' || load['have'] === hsum) return answer;
-  // A Halite minion that has another file, or none, takes a small one at once.
+  // A Halite minion that has another file, or none, gets a small one immediately.
   const data = await server.whole(load['path'], envOf(load), found, Math.min(load['chunk'], mostBytesAlong));
   return data ? [...answer, data] : answer;
 }

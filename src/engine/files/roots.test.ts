@@ -1,4 +1,5 @@
-// The roots backend and server against what Salt 3006.27 answered for the same tree (test/fixtures/files/record-roots.py).
+// The roots backend and server compared with the answers of Salt 3006.27 for the same tree
+// (test/fixtures/files/record-roots.py).
 import { readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -32,7 +33,9 @@ const recorded = JSON.parse(
   readFileSync(new URL('../../../test/fixtures/files/roots.json', import.meta.url), 'utf8'),
 ) as Recorded;
 
-/** Rules hide a file however it is asked for; in Salt `/\.git/` does not hide `.git` at the top of a root from lists. */
+/**
+ * Rules hide a file in every kind of request; in Salt `/\.git/` does not hide `.git` at the top of a root from lists.
+ */
 const hiddenFromLists = ['.git', '.git/config'];
 /** Salt finds the file and then sends none of it. */
 const brokenInSalt = ['dev.sls?saltenv=dev'];
@@ -124,7 +127,7 @@ describe('the file server', () => {
     folder.remove();
   });
 
-  it('serves nothing outside its roots, whatever is asked', async () => {
+  it('serves nothing outside its roots, for any request', async () => {
     const outside = ['secret', 'envs/x/secret', 'etc/passwd'];
     const step = fc.constantFrom('..', '.', '', 'x', 'base', 'envs', 'deep', '__env__', 'a\0', '..\0', '％2e');
     const climb = fc
@@ -156,7 +159,7 @@ describe('the file server', () => {
     { path: ['a'] },
     { path: new Uint8Array([97]) },
     { path: 'a', saltenv: {} },
-  ])('answers a request it cannot mean: %j', async (load) => {
+  ])('answers an invalid request: %j', async (load) => {
     expect(await ask(server, '_file_find', load as Record<string, Value>)).toEqual({ path: '', rel: '' });
     expect(await ask(server, '_file_hash', load as Record<string, Value>)).toBe('');
     expect(await ask(server, '_file_hash_and_stat', load as Record<string, Value>)).toEqual(['', null]);
@@ -164,7 +167,7 @@ describe('the file server', () => {
     expect(chunk.dest).toBe('');
   });
 
-  it('hides what rules name, however it is asked for', async () => {
+  it('hides files that rules name, in every kind of request', async () => {
     expect(await ask(server, '_file_list', { saltenv: 'base' })).toEqual(['a', 'app.git/config', 'big']);
     expect(await ask(server, '_dir_list', { saltenv: 'base' })).toEqual(['app.git', 'deep', 'loop', 'loop/back']);
     for (const path of ['deep/.git/config', './deep//.git/config', 'note.swp', '|note.swp']) {
@@ -191,7 +194,7 @@ describe('the file server', () => {
     expect(end).not.toHaveProperty('gzip');
   });
 
-  it('knows a new hash when a file changes, even within a second and with the same size', async () => {
+  it('has a new hash when a file changes, even within a second and with the same size', async () => {
     const hash = async (): Promise<Value> =>
       ((await ask(server, '_file_hash', { path: 'a', saltenv: 'base' })) as { hsum: string }).hsum;
     const before = await hash();
@@ -201,7 +204,7 @@ describe('the file server', () => {
     expect(await hash()).not.toBe(before);
   });
 
-  it('goes on with the file a transfer began with, and begins the next one with the new file', async () => {
+  it('continues a transfer with its original file, and starts the next one with the new file', async () => {
     const file = join(root, 'base/moving');
     writeFileSync(file, 'o'.repeat(2000));
     const at = async (loc: number): Promise<string> => {
@@ -242,7 +245,7 @@ describe('the file server', () => {
     await other.close();
   });
 
-  it('says which rule of the configuration cannot be read', () => {
+  it('reports which rule of the configuration is invalid', () => {
     const log = testLog();
     openTestServer(root, { file_ignore_regex: ['(unclosed'], fileserver_backend: ['roots', 'svn'] }, log);
     expect(log.warnings).toHaveLength(2);
@@ -250,7 +253,7 @@ describe('the file server', () => {
     expect(log.warnings.join()).toContain('svn');
   });
 
-  it('announces what changed when events are wanted', async () => {
+  it('announces changes when events are enabled', async () => {
     const fired: [string, unknown][] = [];
     const { openFileServer } = await import('./open.ts');
     const { serverOpts } = await import('./testing.ts');
@@ -276,7 +279,7 @@ describe('open files', () => {
     const files = new OpenFiles();
     const path = join(folder.path, 'a');
     const found = { path, rel: 'a', stat: [], ...versionOf(statSync(path)) };
-    // Between the look and the opening somebody puts a link in its place.
+    // Between the check and the opening, the file is replaced by a link.
     rmSync(path);
     writeTree(folder.path, { a: '-> secret' });
     await expect(files.use('a', found).read(0, 10)).rejects.toThrow('was replaced');

@@ -11,9 +11,9 @@ import { type WalkRules, walkRoots } from './walk.ts';
 export interface RootsOptions extends WalkRules {
   readonly name?: string;
   readonly fileRoots: Readonly<Record<string, readonly string[]>>;
-  /** Lists are walked again after this many seconds. */
+  /** Lists are read again after this many seconds. */
   readonly listCacheSeconds: number;
-  /** Look at every file when updated, to say what changed (`fileserver_events`). */
+  /** Check every file at updates, to report what changed (`fileserver_events`). */
   readonly noteChanges?: boolean;
   readonly updateSeconds?: number;
 }
@@ -42,7 +42,7 @@ export class RootsBackend implements FileBackend {
     return Object.keys(this.#options.fileRoots).sort(compareText);
   }
 
-  /** Folders of an environment; `__env__` stands for every name that is not listed. */
+  /** Folders of an environment; `__env__` is used for every name that is not listed. */
   roots(saltenv: string): readonly string[] {
     const { fileRoots } = this.#options;
     if (Object.hasOwn(fileRoots, saltenv)) return fileRoots[saltenv] ?? [];
@@ -82,14 +82,14 @@ export class RootsBackend implements FileBackend {
   }
 }
 
-/** `salt://file?index=1` asks for the file of one root only. */
+/** `salt://file?index=1` requests the file of one root only. */
 function oneRoot(roots: readonly string[], index: string | undefined): readonly string[] {
   if (index === undefined) return roots;
   const root = /^\s*-?\d+\s*$/.test(index) ? roots.at(Number(index)) : undefined;
   return root === undefined ? [] : [root];
 }
 
-/** The file behind a path; undefined for everything that keeps one from reading it. */
+/** The file at a path; undefined when it cannot be read. */
 function statOf(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });
@@ -105,7 +105,7 @@ export function pythonStat(stats: Stats): number[] {
   return [mode, ino, dev, nlink, uid, gid, size, whole(atimeMs), whole(mtimeMs), whole(ctimeMs)];
 }
 
-/** What tells one state of a file from another; times count to the microsecond. */
+/** Identifies a version of a file; times have a resolution of microseconds. */
 export function versionOf(stats: Stats): { version: string; identity: string } {
   const identity = `${stats.dev}:${stats.ino}`;
   return { version: `${identity}:${stats.size}:${stats.mtimeMs}:${stats.ctimeMs}`, identity };

@@ -1,8 +1,8 @@
-// Which backends an operator means: `roots,git`, `-git`, or all of them.
+// The backends that an operator selects: `roots,git`, `-git`, or all of them.
 import type { Value } from '../../base/codec/value.ts';
 import type { FileBackend } from './backend.ts';
 
-/** Salt's rules: names select; when every name has a minus they are left out instead; unknown names mean nothing. */
+/** Salt's rules: names select; when every name has a minus they are excluded instead; unknown names are ignored. */
 export function selectBackends(all: readonly FileBackend[], which: Value): FileBackend[] {
   if (which === null || which === '' || which === false || (Array.isArray(which) && which.length === 0)) {
     return [...all];
@@ -14,7 +14,7 @@ export function selectBackends(all: readonly FileBackend[], which: Value): FileB
   return [...new Set(names.flatMap((name) => all.filter((backend) => answersTo(backend, name))))];
 }
 
-/** `git` and `gitfs` are two names of one thing, and so on. */
+/** `git` and `gitfs` are two names of the same backend, and so on. */
 function answersTo(backend: FileBackend, name: string): boolean {
   return backend.name === name || canonical(backend.name) === canonical(name);
 }

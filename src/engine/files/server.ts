@@ -23,9 +23,9 @@ export type ServedFile = FoundFile & { readonly back: string };
 export interface FileServerOptions {
   readonly hashType: string;
   readonly chunkBytes: number;
-  /** Serves the process it runs in and nobody else. */
+  /** Serves only the process in which it runs. */
   readonly alone?: boolean;
-  /** Told about every update that changed something. */
+  /** Called for every update that changed something. */
   readonly onUpdate?: (backend: string, data: PlainDict) => void;
   readonly onProblem?: (backend: string, problem: string) => void;
 }
@@ -51,7 +51,7 @@ export class FileServer {
     return this.#options.hashType;
   }
 
-  /** The backends an operator means by `backend=`: all, some, or all but some. */
+  /** The backends that an operator selects with `backend=`: all, some, or all but some. */
   backends(which?: Value): FileBackend[] {
     return selectBackends(this.#backends, which ?? null);
   }
@@ -61,7 +61,7 @@ export class FileServer {
     return [...new Set(names.flat())].sort(compareText);
   }
 
-  /** The first file of this name; undefined for whatever does not exist, is hidden, or is no acceptable path. */
+  /** The first file of this name; undefined when it does not exist, is hidden, or has no acceptable path. */
   async find(path: unknown, saltenv: unknown): Promise<ServedFile | undefined> {
     if (typeof path !== 'string') return undefined;
     const asked = splitRequestPath(path);
@@ -80,7 +80,7 @@ export class FileServer {
     return this.#hashes.get(file.path, file.version);
   }
 
-  /** One chunk from `loc`; empty data behind the end. A missing file has an empty `dest`. */
+  /** One chunk from `loc`; empty data after the end. A missing file has an empty `dest`. */
   async serve(path: unknown, saltenv: unknown, loc: unknown, level: unknown): Promise<ServedChunk> {
     const position = positionOf(loc);
     const open = await this.#openAt(path, saltenv, position);
@@ -96,8 +96,8 @@ export class FileServer {
   }
 
   /**
-   * Lends `seal` a buffer with room for a head and the bytes from `loc`, at most `most` of them: none behind the end, nor
-   * of a missing file.
+   * Passes `seal` a buffer with space for a head and the bytes from `loc`, at most `most` of them: none after the end,
+   * nor for a missing file.
    */
   async chunk<T>(path: unknown, saltenv: unknown, loc: unknown, most: number, seal: (buffer: Buffer) => T): Promise<T> {
     const position = positionOf(loc);
@@ -111,7 +111,7 @@ export class FileServer {
     });
   }
 
-  /** All of a file that was just found, unless it is larger than `most`. */
+  /** The whole content of a file that was just found, unless it is larger than `most`. */
   async whole(path: unknown, saltenv: unknown, file: ServedFile, most: number): Promise<Buffer | undefined> {
     const size = file.stat[6] ?? 0;
     if (size > most) return undefined;
@@ -120,7 +120,7 @@ export class FileServer {
     return data?.length === size ? data : undefined;
   }
 
-  /** A transfer begins with a fresh look; what follows comes from the file that was found then. */
+  /** A transfer starts with a new look-up; the following chunks come from the file that was found then. */
   async #openAt(path: unknown, saltenv: unknown, position: number): Promise<OpenFile | undefined> {
     const key = fileKey(path, saltenv);
     const recent = position > 0 ? this.#open.recent(key) : undefined;
@@ -137,7 +137,7 @@ export class FileServer {
     return merged(only ? [only, ...others] : []);
   }
 
-  /** Fetches what is new in the named backends or all. One that fails is reported and does not keep the others. */
+  /** Updates the named backends or all. A failing one is reported and does not block the others. */
   async update(which?: Value, remotes?: readonly string[]): Promise<void> {
     await Promise.all(this.backends(which).map((backend) => this.#update(backend, remotes)));
   }
@@ -147,7 +147,7 @@ export class FileServer {
     return new Map(forgotten.filter(([, names]) => names.length > 0));
   }
 
-  /** Removes what backends have fetched; a backend that fetches nothing has nothing to say. */
+  /** Removes what backends have fetched; a backend that fetches nothing reports nothing. */
   async clearCache(which?: Value): Promise<Report> {
     const done: string[] = [];
     const errors: string[] = [];
@@ -168,7 +168,7 @@ export class FileServer {
     return together(await Promise.all(this.backends(which).map((backend) => backend.clearLock?.(remote))));
   }
 
-  /** From now on backends are updated by themselves, each in its own interval, beginning now. */
+  /** Starts periodic updates of the backends, each with its own interval, beginning now. */
   start(): void {
     for (const backend of this.#backends) {
       for (const { seconds, remotes } of backend.schedule ?? []) {
@@ -199,12 +199,12 @@ function fileKey(path: unknown, saltenv: unknown): string {
   return `${String(saltenv)}\0${String(path)}`;
 }
 
-/** Where a chunk begins; whatever is no position means the beginning. */
+/** The start of a chunk; an invalid position means the beginning. */
 export function positionOf(loc: unknown): number {
   return typeof loc === 'number' && Number.isSafeInteger(loc) && loc >= 0 ? loc : 0;
 }
 
-/** Salt turns whatever names an environment into text. */
+/** Salt converts every environment name to text. */
 function environmentName(saltenv: unknown): string | undefined {
   if (typeof saltenv === 'string') return saltenv;
   return typeof saltenv === 'number' || typeof saltenv === 'bigint' ? String(saltenv) : undefined;

@@ -47,7 +47,7 @@ afterEach(async () => {
   folder.remove();
 });
 
-it('copies what the file server has and says what is new', async () => {
+it('copies what the file server has and reports what is new', async () => {
   const report = await client.syncExtensions(['modules', 'grains', 'states']);
   expect({ ...report.synced }).toEqual({
     modules: ['modules.hello', 'modules.sub.deep'],
@@ -60,7 +60,7 @@ it('copies what the file server has and says what is new', async () => {
   expect(master.reloads).toBe(1);
 });
 
-it('has nothing to say and reloads nothing when all is as it was', async () => {
+it('reports nothing and reloads nothing when nothing changed', async () => {
   await client.syncExtensions(['modules']);
   const again = await client.syncExtensions(['modules']);
   expect([{ ...again.synced }, again.touched]).toEqual([{ modules: [] }, false]);
@@ -81,7 +81,7 @@ it('copies what changed and removes what is gone', async () => {
   expect(master.reloads).toBe(3);
 });
 
-it('keeps what is gone when clean_dynamic_modules is off', async () => {
+it('keeps removed files when clean_dynamic_modules is off', async () => {
   const keeping = open({ clean_dynamic_modules: false });
   await keeping.syncExtensions(['modules']);
   rmSync(at('base/_modules/hello.js'));
@@ -98,7 +98,7 @@ it('removes nothing when the master cannot be asked', async () => {
   expect(have('modules')).toEqual(['hello.js', 'sub/deep.mjs']);
 });
 
-it('takes a later environment over an earlier one, once', async () => {
+it('prefers a later environment over an earlier one, once', async () => {
   const both = { saltenv: ['base', 'dev'] };
   expect((await client.syncExtensions(['modules'], both)).synced['modules']).toEqual([
     'modules.hello',
@@ -108,7 +108,7 @@ it('takes a later environment over an earlier one, once', async () => {
   expect((await client.syncExtensions(['modules'], both)).synced['modules']).toEqual([]);
 });
 
-it('obeys lists of names', async () => {
+it('respects lists of names', async () => {
   const names = async (options: { whitelist?: Value; blacklist?: Value }): Promise<readonly string[] | undefined> => {
     rmSync(at('ext'), { recursive: true, force: true });
     return (await client.syncExtensions(['modules'], options)).synced['modules'];
@@ -125,13 +125,13 @@ it('refuses kinds that are paths', async () => {
   expect(existsSync(at('ext'))).toBe(false);
 });
 
-it('takes a file over a folder of its name', async () => {
+it('prefers a file over a folder with its name', async () => {
   mkdirSync(at('ext/modules/hello.js'), { recursive: true });
   expect((await client.syncExtensions(['modules'])).synced['modules']).toContain('modules.hello');
   expect(statSync(at('ext/modules/hello.js')).isFile()).toBe(true);
 });
 
-it('takes the types out of TypeScript', async () => {
+it('removes the types from TypeScript', async () => {
   const typed = [
     "import { defineModule, type Value } from 'halite/sdk';",
     '/** Adds. */',
@@ -147,7 +147,7 @@ it('takes the types out of TypeScript', async () => {
   expect((await client.syncExtensions(['modules'])).touched).toBe(false);
 });
 
-it('says which TypeScript it cannot read, and fetches the rest', async () => {
+it('reports which TypeScript it cannot read, and fetches the rest', async () => {
   writeFileSync(at('base/_modules/broken.ts'), 'export function x(: number {}\n');
   const { synced, problems } = await client.syncExtensions(['modules']);
   expect(problems.join()).toMatch(/^salt:\/\/_modules\/broken.ts: .+/);

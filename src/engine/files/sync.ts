@@ -1,4 +1,4 @@
-// Copies the extensions of users from the file server (`salt://_modules`, `_states`, …) to where the loader finds them.
+// Copies the extensions of users from the file server (`salt://_modules`, `_states`, …) to the folders of the loader.
 import { mkdir, readdir, readFile, rm, rmdir, unlink } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { dictGet, isDict, type Value } from '../../base/codec/value.ts';
@@ -21,15 +21,15 @@ interface Source {
   readonly url: string;
 }
 
-/** What the file server has, asked for once whatever the number of kinds. */
+/** The files of the file server, requested once for all kinds. */
 interface Listed extends SyncParts {
   list(saltenv: string): Promise<readonly string[]>;
 }
 
-/** Files that can be extensions; Python modules beside them are for Salt's own minions. */
+/** Files that can be extensions; Python modules next to them are for Salt's own minions. */
 const extensionFile = /(?:\.m?js|(?<!\.d)\.ts)$/;
 
-/** Brings `kinds` (`modules`, `states`, `output`, …) up to date; what the file server no longer has is removed. */
+/** Updates `kinds` (`modules`, `states`, `output`, …); files that are no longer on the file server are removed. */
 export async function syncExtensions(
   parts: SyncParts,
   kinds: readonly string[],
@@ -60,7 +60,7 @@ async function syncKind(
   problems: string[],
 ): Promise<{ synced: string[]; touched: boolean }> {
   if (cleanRelative(kind) !== kind || kind.includes('/')) {
-    problems.push(`${kind} is no kind of extension`);
+    problems.push(`${kind} is not a kind of extension`);
     return { synced: [], touched: false };
   }
   const folder = join(String(parts.opts['extension_modules'] ?? ''), kind);
@@ -78,7 +78,7 @@ async function syncKind(
   return { synced, touched: synced.length > 0 || removed };
 }
 
-/** Where each extension goes, and what it is made from; a later environment wins over an earlier one. */
+/** The destination and source of each extension; a later environment takes precedence over an earlier one. */
 async function findSources(parts: Listed, kind: string, options: SyncOptions): Promise<Map<string, Source>> {
   const sources = new Map<string, Source>();
   const allowed = nameTest(kind, options.whitelist ?? parts.opts['extmod_whitelist'] ?? null, true);
@@ -116,7 +116,7 @@ async function copyIfNew(source: Source, dest: string): Promise<boolean> {
   return true;
 }
 
-/** Removes files the file server does not have, and folders that are empty then. */
+/** Removes files that are not on the file server, and folders that are then empty. */
 async function removeOthers(folder: string, keep: ReadonlySet<string>): Promise<boolean> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   let removed = false;
@@ -127,7 +127,7 @@ async function removeOthers(folder: string, keep: ReadonlySet<string>): Promise<
     removed = true;
   }
   const folders = entries.filter((entry) => entry.isDirectory()).map((entry) => join(entry.parentPath, entry.name));
-  // Deepest first; one that still holds something stays.
+  // Deepest first; a folder that is not empty stays.
   for (const path of folders.sort((a, b) => b.length - a.length)) await rmdir(path).catch(() => undefined);
   return removed;
 }

@@ -7,13 +7,13 @@ import { type FileServerOpts, openFileServer } from './open.ts';
 import { fileRequests } from './requests.ts';
 import type { FileServer } from './server.ts';
 
-/** A folder that is gone after the test; `Symbol.dispose` style without needing it. */
+/** A folder that is removed after the test. */
 export function temporaryFolder(): { path: string; remove(): void } {
   const path = realpathSync(mkdtempSync(join(tmpdir(), 'halite-files-')));
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 
-/** Writes files below a folder; `null` makes a folder, `-> target` a link. */
+/** Writes files below a folder; `null` creates a folder, `-> target` a link. */
 export function writeTree(root: string, tree: Readonly<Record<string, string | Uint8Array | null>>): void {
   for (const [name, content] of Object.entries(tree)) {
     const path = join(root, name);

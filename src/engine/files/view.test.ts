@@ -40,7 +40,7 @@ async function run(name: string, args: Record<string, Value> = {}): Promise<unkn
   return JSON.parse(JSON.stringify(await fn.run(bound as never, ctx)));
 }
 
-it('knows environments and backends', async () => {
+it('lists environments and backends', async () => {
   expect(await run('envs')).toEqual(['base', 'dev', 'v1']);
   expect(await run('envs', { backend: 'git' })).toEqual(['base', 'v1']);
   expect(await run('envs', { sources: true })).toEqual(['git', 'roots']);
@@ -55,7 +55,7 @@ it('lists what all backends have, or some', async () => {
   expect(await run('symlink_list')).toEqual({ link: 'a', l: 'g' });
 });
 
-it('forgets lists when asked', async () => {
+it('clears lists on request', async () => {
   writeFileSync(join(folder.path, 'base/late'), '');
   expect(await run('file_list', { backend: 'roots' })).not.toContain('late');
   expect(await run('clear_file_list_cache', { saltenv: 'base,dev', backend: 'roots' })).toEqual({ roots: ['base'] });

@@ -1,4 +1,4 @@
-// Lists what is below a folder the way Salt's file server does: files, folders, empty folders and links.
+// Lists the content of a folder as Salt's file server does: files, folders, empty folders and links.
 import { type Dirent, realpathSync } from 'node:fs';
 import { readdir, readlink, realpath, stat } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
@@ -28,7 +28,7 @@ interface Step {
   readonly trail: readonly string[];
 }
 
-/** The lists of several roots together; the same path in two of them counts once. */
+/** The combined lists of several roots; the same path in two of them counts once. */
 export async function walkRoots(roots: readonly string[], rules: WalkRules): Promise<FileLists> {
   const into: Collected = { files: new Set(), dirs: new Set(), emptyDirs: new Set(), links: Object.create(null) };
   for (const root of roots) {
@@ -48,7 +48,7 @@ async function walk(step: Step, rules: WalkRules, into: Collected): Promise<void
     const isFolder = isLink ? await leadsToFolder(full) : entry.isDirectory();
     const hidden = (isLink && rules.ignoreSymlinks) || rules.ignored(rel, full);
     if (!hidden) await note({ step, rel, full, isLink, isFolder }, rules, into);
-    // Hidden folders are still searched, as in Salt: a rule hides what it names and nothing else.
+    // Hidden folders are still searched, as in Salt: a rule hides only what it names.
     if (isFolder && (!isLink || rules.followSymlinks)) {
       const real = isLink ? await realpath(full).catch(() => undefined) : join(step.trail.at(-1)!, entry.name);
       // Salt would follow a link to a folder above it forty times.
@@ -75,13 +75,13 @@ async function note({ step, rel, full, isLink, isFolder }: Noted, rules: WalkRul
   // Salt: a target that begins with `..` is taken from the link itself, not from its folder, when the check is made.
   const from = target.startsWith('..') ? full : dirname(full);
   const leads = relative(step.realRoot, deepestReal(resolve(from, target)));
-  // A link out of the root is no link for minions when what it leads to is served in its place.
+  // A link out of the root is not a link for minions if its target is served in its place.
   if (!leads.startsWith('..') || !rules.followSymlinks) into.links[rel] = target;
 }
 
 async function entriesOf(folder: string): Promise<Dirent[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
-  // Names that are not UTF-8 arrive broken: nobody could ask for them.
+  // Names that are not UTF-8 are decoded wrongly: they could not be requested.
   return entries.filter((entry) => !entry.name.includes('\uFFFD'));
 }
 
@@ -95,7 +95,7 @@ async function isEmpty(folder: string): Promise<boolean> {
   return names?.length === 0;
 }
 
-/** Python's os.path.realpath(): as far as the path exists links are followed, the rest is kept as it is. */
+/** Python's os.path.realpath(): links are followed as far as the path exists, the rest is unchanged. */
 function deepestReal(path: string): string {
   const rest: string[] = [];
   for (let at = path; ; at = dirname(at)) {

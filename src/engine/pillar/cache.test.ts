@@ -1,4 +1,4 @@
-// Kept pillars: what is remembered, for how long, and what `pillar=` does to it.
+// Cached pillars: what is stored, for how long, and the effect of `pillar=`.
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 const pillar = newDict([['x', 1]]);
 
 describe('pillar cache', () => {
-  it('keeps by minion and environment until the time is over', async () => {
+  it('stores by minion and environment until expiry', async () => {
     let now = 1_000_000;
     const cache = new PillarCache({ folder, ttlSeconds: 10, disk: false, now: () => now });
     await cache.set('web1', undefined, pillar);
@@ -28,7 +28,7 @@ describe('pillar cache', () => {
     now += 10_500;
     expect(await cache.get('web1', undefined)).toBeUndefined();
   });
-  it('writes what Salt would, for its owner alone, and finds it again', async () => {
+  it('writes the same as Salt, readable by the owner only, and finds it again', async () => {
     const options = { folder, ttlSeconds: 3600, disk: true };
     await new PillarCache(options).set('web1', 'dev', pillar);
     expect(statSync(join(folder, 'web1')).mode & 0o777).toBe(0o600);
@@ -69,7 +69,7 @@ describe('pillar service', () => {
     expect({ ...(await service.get(request)) }).toEqual({ n: 2 });
     expect(service.caching).toBe(false);
   });
-  it('compiles once with one; clean compiles anew, and values of a command are never kept', async () => {
+  it('compiles once with one; clean compiles again, and values of a command are never stored', async () => {
     const service = new PillarService({ opts: { cachedir: folder, pillar_cache: true }, log: quiet, pool });
     const override = newDict([['extra', true]]);
     expect({ ...(await service.get({ ...request, override })) }).toEqual({ n: 1, extra: true });

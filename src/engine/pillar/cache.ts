@@ -1,4 +1,4 @@
-// Kept pillars (`pillar_cache`): by minion and pillar environment, in memory and, when asked for, on disk as Salt keeps them.
+// Cached pillars (`pillar_cache`): by minion and pillar environment, in memory and optionally on disk in Salt's format.
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pack, unpack } from '../../base/codec/msgpack/index.ts';
@@ -71,7 +71,7 @@ export class PillarCache {
       const entry = isDict(stored) ? readEntry(stored, minionId) : undefined;
       if (entry) this.#entries.set(minionId, entry);
     } catch {
-      // Nothing kept, or not readable any more: compiled again.
+      // Not cached, or not readable any more: compiled again.
     }
   }
 

@@ -8,7 +8,7 @@ import { pillarOpts } from './opts.ts';
 import { PillarRoots } from './roots.ts';
 import type { PillarHost, PillarRequest } from './types.ts';
 
-/** Told which file gave which data, in the order of merging. */
+/** Called with each file and its data, in the order of merging. */
 export type SourceWatcher = (source: PillarSource) => void;
 
 export interface PillarSource {
@@ -16,9 +16,9 @@ export interface PillarSource {
   readonly name: string;
   readonly saltenv?: string;
   readonly path?: string;
-  /** What it gave by itself, without what it includes. */
+  /** Its own data, without what it includes. */
   readonly data: Value;
-  /** The path of keys its data was put under (`key` of an include). */
+  /** The path of keys below which its data is merged (`key` of an include). */
   readonly under?: readonly string[];
   /** The text that its last renderer read, when that was YAML. */
   readonly yaml?: string;

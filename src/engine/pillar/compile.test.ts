@@ -26,7 +26,7 @@ const { grains, cases } = loadJson(readFileSync(fixture, 'utf8')) as unknown as 
 let tree: PillarTree | undefined;
 afterEach(() => tree?.remove());
 
-/** Python's tracebacks name Python's files: what comes before them is compared. */
+/** Python's tracebacks name Python's files: only the text before them is compared. */
 function withoutTraceback(text: string): string {
   return text.replace(/\\nTraceback \(most recent call last\):.*$/s, '');
 }
@@ -45,7 +45,7 @@ describe('pillar of a real master', () => {
       override: test.override === undefined ? undefined : expand(test.override, root),
       extraMinionData: test.extra,
     });
-    // Where a real master's compilation dies, ours says what is wrong.
+    // Where a real master's compilation crashes, ours reports the problem.
     if (test.expect.startsWith('!')) expect(dictGet(pillar, '_errors')).not.toHaveLength(0);
     else expect(withoutTraceback(pyRepr(pillar).replaceAll(root, '<ROOT>'))).toBe(withoutTraceback(test.expect));
   });

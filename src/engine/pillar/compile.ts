@@ -20,12 +20,12 @@ import { getTop, topMatches } from './top.ts';
 import type { PillarHost, PillarRequest } from './types.ts';
 
 export interface CompileOptions {
-  /** False leaves external pillars out. */
+  /** False skips external pillars. */
   readonly external?: boolean;
   readonly watch?: SourceWatcher;
 }
 
-/** Compiles. What goes wrong is in `_errors` of the result; only an aborted compilation throws. */
+/** Compiles. Errors are in `_errors` of the result; only an aborted compilation throws. */
 export async function compilePillar(
   host: PillarHost,
   opts: Readonly<Record<string, Value>>,
@@ -37,7 +37,7 @@ export async function compilePillar(
     return await compile(compilation, options.external !== false);
   } catch (error) {
     host.signal?.throwIfAborted();
-    // Real Salt answers with nothing at all; a minion must know that this is not its pillar.
+    // Real Salt returns nothing at all; a minion must know that this is not its pillar.
     compilation.errors.thrown(`Compiling the pillar failed: ${text(error)}`, 'Compiling the pillar failed', error);
     return withErrors(compilation.override, compilation);
   }
@@ -80,7 +80,7 @@ function masterOpts(opts: PlainDict): Dict {
   return dictOf([...dictEntries(shown), ['saltversion', saltCompatVersion]]);
 }
 
-/** `_errors` in its place: where it was, or at the end. */
+/** `_errors` at its position: where it was, or at the end. */
 function withErrors(pillar: Dict, { errors }: Compilation): Dict {
   if (errors.list.length === 0) return pillar;
   const list = [...errors.list];
@@ -88,7 +88,7 @@ function withErrors(pillar: Dict, { errors }: Compilation): Dict {
   return dictOf(dictEntries(pillar).map(([key, value]): [Value, Value] => [key, key === '_errors' ? list : value]));
 }
 
-/** Compiles folders that an external source brings, by their own top files and without external sources. */
+/** Compiles folders from an external source, by their own top files and without external sources. */
 function rootsCompiler(compilation: Compilation, watch: SourceWatcher | undefined): PillarContext['compileRoots'] {
   const { process, givenOpts, minionId, grains, pillarenv } = compilation;
   return (roots, saltenv) => {

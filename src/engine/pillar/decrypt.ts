@@ -4,7 +4,7 @@ import { HaliteError, messageOf } from '../../base/errors/index.ts';
 import { applyRenderer, type RenderHost } from '../render/index.ts';
 import type { Compilation } from './compilation.ts';
 
-/** The pillar with the configured keys decrypted; what fails stays and is an error. */
+/** The pillar with the configured keys decrypted; a value that fails stays unchanged and is reported as an error. */
 export async function decryptPillar(compilation: Compilation, pillar: Dict): Promise<Dict> {
   const { opts, errors, host } = compilation;
   const setting = opts['decrypt_pillar'];
@@ -44,7 +44,7 @@ export async function decryptValue(host: RenderHost, value: Value, renderer: str
   throw new HaliteError('call.arguments', `Decryption renderer '${renderer}' is not available`);
 }
 
-/** `[a, {b: gpg}]` as pairs; nothing when an item has another form. */
+/** `[a, {b: gpg}]` as pairs; undefined when an item has another form. */
 function repack(list: Value): [Value, Value][] {
   if (!Array.isArray(list)) return [];
   const pairs: [Value, Value][] = [];

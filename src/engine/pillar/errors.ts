@@ -1,4 +1,4 @@
-// The list of what went wrong in a compilation: what minions see, and what the log says.
+// The errors of a compilation: what minions see, and what is logged.
 import { messageOf } from '../../base/errors/index.ts';
 import { secretMask } from '../../base/log/redact.ts';
 import { type ExtensionLog, RenderError } from '../../extend/sdk/index.ts';
@@ -15,7 +15,7 @@ export class PillarErrors {
     this.#log = log;
   }
 
-  /** From now on this text is masked. Each line counts by itself too: excerpts show lines. */
+  /** Masks this text from now on. Each line is masked separately too, because excerpts show lines. */
   keepSecret(text: string): void {
     for (const part of [text, ...text.split('\n')]) {
       const trimmed = part.trim();
@@ -33,7 +33,7 @@ export class PillarErrors {
     this.list.push(this.mask(text));
   }
 
-  /** Tells the minion `shown`, and the log everything that is known. */
+  /** Reports `shown` to the minion, and all details to the log. */
   thrown(shown: string, what: string, error: unknown): void {
     this.logOnly(what, error);
     this.add(shown);

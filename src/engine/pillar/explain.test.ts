@@ -17,7 +17,7 @@ async function explain(key: string, request = {}): Promise<PlainDict> {
 }
 
 describe('pillar.explain', () => {
-  it('names the file and line that won, and those that lost', async () => {
+  it('names the file and line of the value, and those that were overridden', async () => {
     tree = new PillarTree().write({
       'pillar/top.sls': top,
       'pillar/a.sls': 'x: 1\nusers:\n  alice:\n    uid: 1\n',
@@ -32,7 +32,7 @@ describe('pillar.explain', () => {
     });
   });
 
-  it('lists everybody who gave a part of a map', async () => {
+  it('lists every source of a part of a map', async () => {
     tree = new PillarTree().write({
       'pillar/top.sls': top,
       'pillar/a.sls': 'd:\n  p: 1\n',
@@ -43,7 +43,7 @@ describe('pillar.explain', () => {
     expect(told).toMatchObject({ given_by: { source: 'b', line: 1 }, merged_with: [{ source: 'a', line: 1 }] });
   });
 
-  it('counts lines of the template, not of what it became', async () => {
+  it('counts lines of the template, not of its output', async () => {
     tree = new PillarTree().write({
       'pillar/top.sls': top,
       'pillar/a.sls':
@@ -57,7 +57,7 @@ describe('pillar.explain', () => {
     expect(await explain('last')).toMatchObject({ given_by: { line: 6 } });
   });
 
-  it('follows includes: the including file wins, a key moves what is included', async () => {
+  it('follows includes: the including file takes precedence, a key moves what is included', async () => {
     tree = new PillarTree().write({
       'pillar/top.sls': top,
       'pillar/a.sls': 'include:\n  - c\n  - d:\n      key: in:side\nx: a\n',
@@ -91,7 +91,7 @@ describe('pillar.explain', () => {
     });
   });
 
-  it('says where it looked when there is nothing, and what failed', async () => {
+  it('reports where it searched when there is no value, and what failed', async () => {
     tree = new PillarTree().write({ 'pillar/top.sls': top, 'pillar/a.sls': 'x: 1\n', 'pillar/b.sls': 'y: {{ no }}\n' });
     expect(await explain('y')).toEqual({
       key: 'y',
@@ -104,12 +104,12 @@ describe('pillar.explain', () => {
 });
 
 describe('source lines', () => {
-  it('tells repeated lines apart by their company', () => {
+  it('distinguishes repeated lines by their neighbours', () => {
     const source = 'a:\n  port: 1\nb:\n  port: 1\n# {{ x }}\nc:\n  port: 1\n';
     const rendered = 'a:\n  port: 1\nb:\n  port: 1\n# 5\nc:\n  port: 1\n';
     expect([2, 4, 7].map((line) => sourceLine(source, rendered, line))).toEqual([2, 4, 7]);
   });
-  it('gives nothing for lines no template line looks like', () => {
+  it('returns nothing for lines that match no template line', () => {
     expect(sourceLine('{{ all }}', 'x: 1\ny: 2', 2)).toBeUndefined();
     expect(sourceLine('a: {{ x }} b {{ y }} c', 'a: 1 b 2 c', 1)).toBe(1);
     expect(sourceLine('a: {{ x }} b {{ y }} c', 'a: 1 2 c', 1)).toBeUndefined();

@@ -1,4 +1,4 @@
-// Where a pillar value comes from: file and line of whatever gave it, and of what was overridden.
+// Where a pillar value comes from: file and line of its source, and of overridden ones.
 import { readFile } from 'node:fs/promises';
 import { dictOf, isDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { loadYamlWithPositions } from '../../base/codec/yaml/index.ts';
@@ -8,7 +8,7 @@ import { compilePillar } from './compile.ts';
 import { sourceLine } from './source-line.ts';
 import type { PillarHost, PillarRequest } from './types.ts';
 
-/** Compiles the pillar and tells of one key: its value, who gave it, and who else has it. */
+/** Compiles the pillar and explains one key: its value, its source, and other sources that have it. */
 export async function explainPillar(
   host: PillarHost,
   opts: Readonly<Record<string, Value>>,
@@ -31,7 +31,7 @@ export async function explainPillar(
     ['found', value !== undefined],
   ];
   if (value !== undefined) told.push(['value', value], ['given_by', first]);
-  // Maps are merged: each of these gave a part. Of anything else the first one counts.
+  // Maps are merged: each of these sources contributed. For any other value the first one counts.
   if (others.length > 0) told.push([value !== undefined && isDict(value) ? 'merged_with' : 'overrides', others]);
   if (value === undefined) told.push(['looked_in', sources.map((source) => source.path ?? source.name)]);
   const errors = traverse(pillar, '_errors');
@@ -43,7 +43,7 @@ function overrideOf({ override }: PillarRequest): PillarSource[] {
   return override !== undefined && isDict(override) ? [{ name: 'pillar= of the command', data: override }] : [];
 }
 
-/** What a source says about a path; undefined when it says nothing. */
+/** The value of a source at a path; undefined when it has none. */
 async function placeIn(source: PillarSource, path: readonly string[]): Promise<PlainDict | undefined> {
   const { under = [] } = source;
   const inside = path.slice(0, under.length).join('\0') === under.slice(0, path.length).join('\0');
@@ -69,7 +69,7 @@ async function lineOf(source: PillarSource, path: readonly string[]): Promise<Pl
   return { line: own, text: (text.split('\n')[own - 1] ?? '').trim() };
 }
 
-/** The line of a key in the text YAML was read from; keys that are numbers are found by their text, as `pillar.get` does. */
+/** The line of a key in the YAML text; numeric keys are found by their text, as in `pillar.get`. */
 function yamlLine(yaml: string, path: readonly string[]): number | undefined {
   const { value, positions } = loadYamlWithPositions(yaml);
   let line: number | undefined;

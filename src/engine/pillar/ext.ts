@@ -1,4 +1,4 @@
-// External pillars: each entry of `ext_pillar` is asked in turn, and what it gives is merged.
+// External pillars: each entry of `ext_pillar` is evaluated in turn, and its data is merged.
 import {
   type Dict,
   dictEntries,
@@ -17,12 +17,12 @@ import { renderText } from '../render/index.ts';
 import type { Compilation, SourceWatcher } from './compilation.ts';
 import { decryptValue } from './decrypt.ts';
 
-/** Compiles folders that a source brings, and tells of the files in them. */
+/** Compiles folders from a source, and reports the files in them. */
 export type RootsCompilerFor = (watch: SourceWatcher | undefined) => PillarContext['compileRoots'];
 
 const malformed = 'The "ext_pillar" option is malformed';
 
-/** The pillar with everything external sources add to it. */
+/** The pillar with the data of all external sources. */
 export async function externalPillar(
   compilation: Compilation,
   start: Dict,
@@ -39,7 +39,7 @@ export async function externalPillar(
   for (const entry of listed) {
     const sources = isDict(entry) ? dictEntries(entry) : [];
     if (sources.length === 0) {
-      // Salt: one wrong entry and nothing of the pillar is left.
+      // As in Salt: one invalid entry makes the whole pillar empty.
       errors.add(malformed);
       return newDict();
     }
@@ -54,11 +54,11 @@ export async function externalPillar(
       const found = await askSource(compilation, String(name), settings, pillar, rootsCompiler(watch && counted));
       if (found === undefined) continue;
       pillar = merge(pillar, found);
-      // Files say more than the name of the source.
+      // Files are more precise than the name of the source.
       if (files === 0) watch?.({ name: `ext_pillar: ${String(name)}`, data: found });
     }
   }
-  host.log.debug('external pillars are through', { minion: compilation.minionId });
+  host.log.debug('external pillars are compiled', { minion: compilation.minionId });
   return pillar;
 }
 
@@ -68,7 +68,7 @@ function sizeOf(dict: Dict): number {
   return dict instanceof Map ? dict.size : Object.keys(dict).length;
 }
 
-/** What one source gives; undefined when it gives nothing, or fails. */
+/** The data of one source; undefined when it has none, or fails. */
 async function askSource(
   compilation: Compilation,
   name: string,
@@ -89,7 +89,7 @@ async function askSource(
     const found = await loaded.extension.compile(args as never, context);
     if (found === null || (isDict(found) && sizeOf(found) === 0)) return undefined;
     if (isDict(found)) return found;
-    throw new Error('it gave something else than a map');
+    throw new Error('it did not return a map');
   } catch (error) {
     const text = `Failed to load ext_pillar ${name}: ${messageOf(error)}`;
     errors.thrown(text, `Exception caught loading ext_pillar '${name}'`, error);
@@ -97,7 +97,7 @@ async function askSource(
   }
 }
 
-/** Lets the sources of a kind fetch what they keep; remote → what came of it. */
+/** Lets the sources of a kind update their local copies; remote → outcome. */
 export async function updateSources(compilation: Compilation, kind: string, wanted: PillarRemote): Promise<Dict> {
   const { opts, host, minionId } = compilation;
   const loaded = await host.loader.get('pillars', kind);
@@ -116,7 +116,7 @@ export async function updateSources(compilation: Compilation, kind: string, want
 const leading = { minion_id: p.any(), pillar: p.any() };
 const signatures = new WeakMap<Params, Params>();
 
-/** A map gives parameters by name, a list by place, anything else is the first one. Messages are Python's. */
+/** A map gives parameters by name, a list by position, anything else is the first one. Messages are Python's. */
 function bindSettings(extension: Pillar, minionId: string, pillar: Dict, settings: Value): unknown {
   const params = signatures.get(extension.params) ?? { ...leading, ...extension.params };
   signatures.set(extension.params, params);

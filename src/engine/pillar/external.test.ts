@@ -54,7 +54,7 @@ describe('git', () => {
       /"given_by":\{"source":"git: g","saltenv":"base","file":"[^"]+\/g.sls","line":1,"text":"from: git"/,
     );
   });
-  it('maps branches to environments, by name or as told', async () => {
+  it('maps branches to environments, by name or as configured', async () => {
     git('checkout', '-qb', 'dev');
     commit({ 'top.sls': "dev:\n  '*':\n    - g\nprod:\n  '*':\n    - g\n", 'g.sls': 'from: dev branch\n' });
     external('git', [`dev ${url()}`]);
@@ -73,7 +73,7 @@ describe('git', () => {
     external('git', [root, options({ [`master ${url()}`]: parts })]);
     expect(pyRepr(await tree.compile())).toBe("{'own': 1, 'mounted': 1}");
   });
-  it('says when a branch does not exist, and falls back when told', async () => {
+  it('reports when a branch does not exist, and falls back if configured', async () => {
     external('git', [`nosuch ${url()}`]);
     expect(pyRepr(await tree.compile())).toBe("{'own': 1}");
     expect(tree.logged.join('\n')).toContain('Failed to checkout nosuch');
@@ -82,7 +82,7 @@ describe('git', () => {
     const fallback = await tree.compile({ saltenv: 'qa' });
     expect(pyRepr(fallback)).toBe('{}');
   });
-  it('sees new commits after the interval, and works on when the remote is away', async () => {
+  it('sees new commits after the interval, and continues when the remote is unreachable', async () => {
     external('git', [`master ${url()}`], { git_pillar_update_interval: 0 });
     const opts = tree.allOpts();
     const process = createProcessHost(opts, {
@@ -96,12 +96,12 @@ describe('git', () => {
     commit({ 'g.sls': 'from: newer\n' });
     await eventually('the new commit to be seen', async () => (await compile()).includes("'from': 'newer'"));
     renameSync(url(), `${url()}.away`);
-    await eventually('the failed fetch to be told', async () => {
+    await eventually('the failed fetch to be reported', async () => {
       expect(await compile()).toContain("'from': 'newer'");
       return tree.logged.some((text) => text.includes('cannot be fetched'));
     });
   });
-  it('reports a repository that was never there', async () => {
+  it('reports a repository that was never reachable', async () => {
     external('git', [`master ${join(tree.root, 'none')}`]);
     expect(pyRepr(await tree.compile())).toContain('Failed to load ext_pillar git: git fetch');
     external('git', ['master ext::sh -c touch% evil']);
@@ -126,7 +126,7 @@ describe('http', () => {
   });
   afterEach(() => new Promise((done) => server.close(done)));
 
-  it('fills in the id and grains, and sends what it is told', async () => {
+  it('inserts the id and grains, and sends what is configured', async () => {
     external(
       'http_yaml',
       options({
@@ -162,13 +162,13 @@ describe('http', () => {
     expect(pyRepr(await tree.compile())).toBe("{'own': 1}");
     expect(tree.logged).not.toHaveLength(0);
   });
-  it('does not ask for what a grain climbs to', async () => {
+  it('does not request a path that a grain makes leave its folder', async () => {
     external('http_yaml', options({ url: url('/hosts/<role>/data'), with_grains: true }));
     for (const role of ['..', '../../admin', 'a/./b', 'a/../../admin'])
       expect(pyRepr(await tree.compile({ grains: options({ id: 'web1.example.com', role }) }))).toBe("{'own': 1}");
     expect(asked).toEqual([]);
   });
-  it('does not ask without the grain it needs', async () => {
+  it('does not send a request without the grain it needs', async () => {
     external('http_yaml', options({ url: url('/<nothing>'), with_grains: true }));
     expect(pyRepr(await tree.compile())).toBe("{'own': 1}");
     expect(asked).toEqual([]);
@@ -197,7 +197,7 @@ describe('others', () => {
     expect(pyRepr(await tree.compile({ minionId: '..' }))).toBe("{'own': 1}");
     expect(pyRepr(await tree.compile({ minionId: '../../pillar' }))).toBe("{'own': 1}");
   });
-  it('runs a source of users, with parameters bound as everywhere', async () => {
+  it('runs a source of users, with parameters bound as for all functions', async () => {
     tree.write({
       'ext/pillar/mine.mjs': `export default { kind: 'pillars', name: 'mine', doc: 'x',
         params: { word: { kind: 'string', doc: '', required: true, default: null, aliases: [] } },
@@ -212,13 +212,13 @@ describe('others', () => {
       "Failed to load ext_pillar mine: ext_pillar() got an unexpected keyword argument 'wrong'",
     );
   });
-  it('runs sources on request only when they may be', async () => {
+  it('runs sources on request only when allowed', async () => {
     const ext = options({ cmd_yaml: "echo 'asked: 1'" });
     expect(pyRepr(await tree.compile({ ext }))).toBe("{'own': 1}");
     tree.opts = options({ on_demand_ext_pillar: ['cmd_yaml'] });
     expect(pyRepr(await tree.compile({ ext }))).toBe("{'own': 1, 'asked': 1}");
   });
-  it('keeps ids that could say more out of commands', async () => {
+  it('does not pass unsafe ids to commands', async () => {
     external('cmd_yaml', "echo 'x: %s'");
     expect(pyRepr(await tree.compile({ minionId: "a';touch x;'" }))).toContain('cannot be part of a command');
   });

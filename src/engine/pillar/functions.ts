@@ -12,9 +12,10 @@ export interface FunctionParts {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Made for one compilation; nothing is loaded before a template calls something. */
+/** Created for one compilation; nothing is loaded before a template calls a function. */
 export function pillarFunctions(parts: FunctionParts, opts: PlainDict, grains: Dict): SaltFunctions {
-  // Which modules fit depends on the minion's grains, so each minion has a loader of its own; imports are shared anyway.
+  // Which modules are available depends on the minion's grains, so each minion has its own loader; imports are shared
+  // anyway.
   let loader: Loader | undefined;
   const modules = (): Loader => (loader ??= parts.loader.fresh({ opts: () => opts, grains: () => grains }));
   const signal = parts.signal ?? new AbortController().signal;

@@ -1,4 +1,5 @@
-// Repositories for `git` pillars: fetched now and then, read as folders, and used as they are while a remote is away.
+// Repositories for `git` pillars: fetched periodically, read as folders, and used unchanged while a remote is
+// unreachable.
 
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
@@ -10,13 +11,13 @@ import { GitRepository } from '../files/git/repository.ts';
 
 interface Remote {
   readonly repository: GitRepository;
-  /** When it was fetched last, or tried to be. */
+  /** When it was last fetched, or a fetch was attempted. */
   triedAt: number;
   updating: Promise<void> | undefined;
   loaded: Promise<boolean> | undefined;
 }
 
-/** How long a compilation waits for news when there is something older to read. */
+/** How long a compilation waits for a fetch when there is an older copy. */
 const firstWaitMs = 10_000;
 const defaultRefspecs = ['+refs/heads/*:refs/remotes/origin/*', '+refs/tags/*:refs/tags/*'];
 
@@ -83,8 +84,8 @@ export class GitFolders {
   }
 
   /**
-   * The first time in a process a fetch is waited for, a while at most when there is something to read anyway.
-   * Later ones go on beside: the next compilation sees what is new.
+   * The first fetch in a process is awaited, only for a limited time when there is an older copy. Later fetches run in
+   * the background: the next compilation sees the new commits.
    */
   async #refresh(remote: Remote, request: GitFolderRequest): Promise<void> {
     const isFirst = remote.triedAt === Number.NEGATIVE_INFINITY;
@@ -97,7 +98,7 @@ export class GitFolders {
     }
     const { updating } = remote;
     if (!updating) return;
-    // Nobody may be waiting any more when it fails.
+    // No caller may be waiting any more when it fails.
     updating.catch(() => undefined);
     if (!known) await updating;
     else if (isFirst) await withTimeout(updating, firstWaitMs, () => undefined);
@@ -124,7 +125,7 @@ async function find(repository: GitRepository, ref: string): Promise<string | un
   return repository.commit(ref);
 }
 
-/** An address that begins with a hyphen would be an option for git, and one with `::` a program to run. */
+/** A URL that begins with a hyphen would be an option for git, and one with `::` a program to run. */
 function checkUrl({ url, password, insecureAuth }: GitFolderRequest): void {
   if (url === '' || url.startsWith('-') || /^[\w.+-]+::/.test(url) || /[\0\n\r]/.test(url)) {
     throw new HaliteError('config.value', `${JSON.stringify(url)} is not the address of a repository`);

@@ -1,4 +1,4 @@
-// Pillar trees that a careless author may write: includes of oneself, a matcher for minions.
+// Pillar trees with typical mistakes: a file that includes itself, a matcher for minions.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { newDict } from '../../base/codec/value.ts';
 import { PillarTree } from './testing.ts';
@@ -10,7 +10,7 @@ beforeEach(() => {
 afterEach(() => tree.remove());
 
 describe('includes', () => {
-  it.each(['recurse', 'aggregate'])('of oneself, by whatever name, end (%s)', async (strategy) => {
+  it.each(['recurse', 'aggregate'])('of a file in itself, by any name, end (%s)', async (strategy) => {
     tree.opts = newDict([['pillar_source_merging_strategy', strategy]]);
     tree.write({
       'pillar/top.sls': "base: {'*': [a]}\n",
@@ -22,7 +22,7 @@ describe('includes', () => {
 });
 
 describe('the matcher data', () => {
-  it('finds nothing on a master, and that is no error', async () => {
+  it('finds nothing on a master, which is not an error', async () => {
     tree.write({
       'pillar/top.sls': "base:\n  'k:v':\n    - match: data\n    - a\n  '*': [b]\n",
       'pillar/a.sls': 'a: 1\n',

@@ -1,1 +1,1 @@
-// Pillars: compiled for a master in worker threads, for a lone minion in its own process.
+// Pillars: compiled for a master in worker threads, for a masterless minion in its own process.

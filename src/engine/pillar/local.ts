@@ -1,4 +1,4 @@
-// The pillar of a minion without a master (`salt-call --local`, `file_client: local`): compiled by itself from its own folders.
+// The pillar of a minion without a master (`salt-call --local`, `file_client: local`): compiled from its own folders.
 import { type Dict, newDict, type Value } from '../../base/codec/value.ts';
 import type { ExtensionLog } from '../../extend/sdk/index.ts';
 import { compilePillar } from './compile.ts';

@@ -1,4 +1,4 @@
-// How two pillar sources become one: the configured strategy.
+// Merging of pillar sources with the configured strategy.
 import { type Dict, dictEntries, dictOf, isDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import { type MergeStrategy, mergeDicts, mergeRecurse, mergeStrategies } from '../../base/util/index.ts';
@@ -6,7 +6,7 @@ import { aggregate } from '../../extend/sdk/aggregation.ts';
 
 export type Merge = (base: Value, over: Value) => Dict;
 
-/** The merge that the options ask for. */
+/** The merge function for the options. */
 export function mergerOf(opts: Readonly<Record<string, Value>>, warn: (text: string) => void): Merge {
   const renderer = typeof opts['renderer'] === 'string' ? opts['renderer'] : 'yaml';
   const mergeLists = opts['pillar_merge_lists'] === true;

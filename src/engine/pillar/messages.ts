@@ -1,4 +1,4 @@
-// What the master and its pillar workers say to each other. Values travel packed: cloning would lose prototypes and floats.
+// Messages between the master and its pillar workers. Values are packed: cloning would lose prototypes and floats.
 import { pack, unpack } from '../../base/codec/msgpack/index.ts';
 import { dictEntries, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import type { PillarRequest } from './types.ts';
@@ -22,7 +22,7 @@ const trusted = { maxDepth: 480, maxBytes: 1 << 30, maxItems: 1 << 27 } as const
 export const packValue = (value: Value): Uint8Array => pack(value, { bin: true });
 export const unpackValue = (body: Uint8Array): Value => unpack(body, trusted);
 
-/** A request with what a kind of work needs besides (`key` of explain). */
+/** A request with the additional data of a kind of work (`key` of explain). */
 export function packRequest(request: PillarRequest, extra: PlainDict = newDict()): Uint8Array {
   const { minionId, grains, saltenv, pillarenv, override, ext, extraMinionData } = request;
   const fields: [string, Value | undefined][] = [

@@ -1,4 +1,4 @@
-// The options a compilation works with: the master's, seen from the minion.
+// The options of a compilation: the master's, adapted to the minion.
 import { type Dict, dictEntries, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import type { ExtensionLog } from '../../extend/sdk/index.ts';
 import type { PillarRootsMap } from './roots.ts';
@@ -45,7 +45,7 @@ function topAddress(top: string): string {
   return top.startsWith('salt://') ? top : `salt://${top.replace(/^\//, '')}`;
 }
 
-/** Folders by environment; `__env__` stands for the one that is asked for, unless that is listed by name. */
+/** Folders by environment; `__env__` is used for the requested one, unless that is listed by name. */
 export function rootsOf(value: Value | undefined, wanted: string): PillarRootsMap {
   const roots: Record<string, readonly string[]> = Object.create(null);
   let any: readonly string[] | undefined;
@@ -65,7 +65,7 @@ function isFolderName(name: string): boolean {
   return !name.startsWith('/') && !name.includes('\0') && !name.split('/').includes('..');
 }
 
-/** An external pillar that a minion asks for must be on the list of those that may be asked for. */
+/** An external pillar that a minion requests must be on the list of allowed ones. */
 function onDemand(ext: Value | undefined, opts: Readonly<Record<string, Value>>, log: ExtensionLog): Dict | undefined {
   if (ext === undefined || ext === null || ext === '' || ext === false) return undefined;
   if (!isDict(ext)) {

@@ -40,7 +40,7 @@ function open(body: string, options: Partial<PillarPoolOptions> = {}): PillarPoo
 const request = { minionId: 'web1', grains: newDict() };
 
 describe('pillar pool', () => {
-  it('starts nothing before it is asked, then one thread for little work', async () => {
+  it('starts nothing before the first request, then one thread for little work', async () => {
     const pool = open('done(m.n)');
     expect(pool.threads).toBe(0);
     expect({ ...(await pool.compile(request)) }).toEqual({ ok: true });
@@ -48,7 +48,7 @@ describe('pillar pool', () => {
     expect(pool.threads).toBe(1);
   });
 
-  it('spreads work over as many threads as it may have', async () => {
+  it('distributes work over the allowed number of threads', async () => {
     const pool = open('log(String(threadId)); setTimeout(() => done(m.n), 50)', { workers: 3 });
     await Promise.all(Array.from({ length: 40 }, () => pool.compile(request)));
     expect(pool.threads).toBe(3);
@@ -56,7 +56,7 @@ describe('pillar pool', () => {
     expect(logged).toHaveLength(40);
   });
 
-  it('ends threads that have nothing to do', async () => {
+  it('ends idle threads', async () => {
     const pool = open('done(m.n)', { idleMs: 20 });
     await pool.compile(request);
     await eventually('the thread to end', () => pool.threads === 0);
@@ -72,7 +72,7 @@ describe('pillar pool', () => {
     expect(new Set(logged).size).toBe(2);
   });
 
-  it('gives up work that kills two threads', async () => {
+  it('fails work that kills two threads', async () => {
     const dies = open('process.exit(1)', { workers: 1 });
     await expect(dies.compile(request)).rejects.toThrow('The pillar worker ended while compiling this pillar');
   });
@@ -86,7 +86,7 @@ describe('pillar pool', () => {
     expect(results.map((pillar) => ({ ...pillar }))).toEqual([{ ok: true }, { ok: true }]);
   });
 
-  it('reports what a worker says and goes on', async () => {
+  it('reports the error of a worker and continues', async () => {
     const pool = open(
       "if (m.n === 1) parentPort.postMessage({ t: 'failed', n: 1, message: 'no luck' }); else done(m.n)",
     );
@@ -94,7 +94,7 @@ describe('pillar pool', () => {
     expect({ ...(await pool.compile(request)) }).toEqual({ ok: true });
   });
 
-  it('gives up what takes too long and tells the worker', async () => {
+  it('cancels work that takes too long and informs the worker', async () => {
     const pool = open(
       "log(m.t); if (m.t === 'abort') parentPort.postMessage({ t: 'failed', n: m.n, message: 'aborted' })",
       {
@@ -103,11 +103,11 @@ describe('pillar pool', () => {
       },
     );
     await expect(pool.compile(request)).rejects.toThrow('took too long');
-    await eventually('the worker to hear of it', () => logged.includes('abort'));
+    await eventually('the worker to be informed', () => logged.includes('abort'));
     expect(pool.threads).toBe(1);
   });
 
-  it('refuses work after it was closed, and lets nobody wait', async () => {
+  it('refuses work after it was closed, and rejects waiting callers', async () => {
     const pool = open('', { workers: 1 });
     const waiting = pool.compile(request);
     const caught = expect(waiting).rejects.toThrow('The master is ending');

@@ -12,13 +12,13 @@ import type { PillarRequest } from './types.ts';
 export interface PillarPoolOptions {
   readonly opts: Readonly<Record<string, Value>>;
   readonly log: ExtensionLog;
-  /** Most threads at a time. */
+  /** Maximum number of threads. */
   readonly workers?: number;
   /** A thread without work ends after this time. */
   readonly idleMs?: number;
   /** A thread gets no new work after this time. */
   readonly ageMs?: number;
-  /** A compilation that takes longer is given up. */
+  /** A compilation that takes longer is cancelled. */
   readonly deadlineMs?: number;
   /** The program of the threads; the built one unless a test has its own. */
   readonly entry?: URL;
@@ -31,7 +31,7 @@ interface Job {
   readonly resolve: (value: Value) => void;
   readonly reject: (error: Error) => void;
   timer: NodeJS.Timeout | undefined;
-  /** Threads that died with it. */
+  /** Number of threads that died with it. */
   lost: number;
 }
 
@@ -42,14 +42,14 @@ interface Thread {
   idle: NodeJS.Timeout | undefined;
 }
 
-/** Compilations of one thread at a time: while one waits for a command, others go on. */
+/** Concurrent compilations of one thread: while one waits for a command, others continue. */
 const perThread = 8;
-/** A second thread is worth its memory only when the first has this much to do. */
+/** A second thread is worth its memory only when the first has this many compilations. */
 const busyAt = 2;
-/** How long a thread may take to notice that a compilation was given up. */
+/** How long a thread may take to notice that a compilation was cancelled. */
 const graceMs = 5_000;
 const memoryMb = 2048;
-/** Then a thread makes way for a new one, which sees changed extensions and has no old memory. */
+/** After this time a thread is replaced by a new one, which sees changed extensions and has no old memory. */
 const defaultAgeMs = 300_000;
 
 export class PillarPool {
@@ -83,7 +83,7 @@ export class PillarPool {
     return this.run('explain', request, newDict(Object.entries({ key, delimiter })));
   }
 
-  /** Lets external sources of a kind fetch; then all threads are new ones, which see what was fetched. */
+  /** Lets external sources of a kind fetch; then all threads are replaced, so that they see the result. */
   async update(source: string, wanted: PillarRemote): Promise<Dict> {
     const { branch, repo } = wanted;
     const extra = newDict([['source', source], ...(branch ? [['branch', branch] as [string, Value]] : [])]);
@@ -112,7 +112,7 @@ export class PillarPool {
     });
   }
 
-  /** Threads that run now. */
+  /** The number of running threads. */
   get threads(): number {
     return this.#threads.size;
   }
@@ -147,7 +147,7 @@ export class PillarPool {
     }
   }
 
-  /** The thread with the least to do, or a new one. */
+  /** The thread with the fewest compilations, or a new one. */
   #pick(): Thread | undefined {
     let best: Thread | undefined;
     for (const thread of this.#threads) {
@@ -162,7 +162,7 @@ export class PillarPool {
     return performance.now() - since > (this.#options.ageMs ?? defaultAgeMs);
   }
 
-  /** It is none of the pool any more; what it works on it finishes. */
+  /** It is no longer part of the pool; it finishes its current work. */
   #retire(thread: Thread): void {
     this.#threads.delete(thread);
     clearTimeout(thread.idle);
@@ -218,9 +218,9 @@ export class PillarPool {
     how();
   }
 
-  /** Says so at once; a thread that does not even notice is ended, and its other work goes to a new one. */
+  /** Reports the failure immediately; a thread that does not react is ended, and its other work moves to a new one. */
   #giveUp(thread: Thread, job: Job): void {
-    job.reject(new HaliteError('render.failed', 'Compiling the pillar took too long and was given up'));
+    job.reject(new HaliteError('render.failed', 'Compiling the pillar took too long and was cancelled'));
     thread.worker.postMessage({ t: 'abort', n: job.n } satisfies ToWorker);
     const grace = setTimeout(() => {
       if (!thread.jobs.delete(job.n)) return;
@@ -239,7 +239,7 @@ export class PillarPool {
     thread.idle.unref();
   }
 
-  /** What it was working on is tried once more; whatever kills two threads is given up. */
+  /** Its work is tried once more; work that kills two threads fails. */
   #exited(thread: Thread): void {
     this.#threads.delete(thread);
     this.#retired.delete(thread);

@@ -1,4 +1,4 @@
-// A process in which pillars are compiled: one loader, one set of repositories, for all compilations.
+// A process that compiles pillars: one loader, one set of repositories, for all compilations.
 import { join } from 'node:path';
 import { newDict, type Value } from '../../base/codec/value.ts';
 import { Loader, sdkUrl } from '../../extend/loader/index.ts';
@@ -9,7 +9,7 @@ import { GitFolders } from './git-folders.ts';
 import type { PillarHost } from './types.ts';
 
 export interface ProcessHost {
-  /** The host for one compilation, which `signal` ends. */
+  /** The host for one compilation, which `signal` aborts. */
   host(signal?: AbortSignal): PillarHost;
 }
 

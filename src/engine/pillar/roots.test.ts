@@ -40,7 +40,7 @@ describe('pillar roots', () => {
       expect(await open().cacheFile(`salt://${name}`, 'base')).toBeUndefined();
     },
   );
-  it('lists what fits a pattern, without folders that are ignored', async () => {
+  it('lists names that match a pattern, without ignored folders', async () => {
     expect(await open().matching('*', 'base')).toEqual(['a', 'b', 'd', 'd.e']);
     expect(await open().matching('d.*', 'base')).toEqual(['d.e']);
     expect(await open().matching('d', 'base')).toEqual(['d']);
@@ -48,7 +48,7 @@ describe('pillar roots', () => {
     for (const odd of ['', '.', '.a', '..a', 'd..e', 'd.']) expect(await open().matching(odd, 'base')).toEqual([]);
     expect(await open().matching('*', 'nowhere')).toBeUndefined();
   });
-  it('does not follow a link to a folder above for ever', async () => {
+  it('does not follow a link to a parent folder endlessly', async () => {
     symlinkSync('..', join(tree.root, 'one/d/up'));
     expect(await open().matching('*', 'base')).toContain('d.e');
   });
@@ -56,11 +56,11 @@ describe('pillar roots', () => {
 
 describe('__env__', () => {
   const any = newDict(Object.entries({ base: ['/b'], __env__: ['/e/__env__/x'] }));
-  it('stands for an environment that is not listed', () => {
+  it('is used for an environment that is not listed', () => {
     expect({ ...rootsOf(any, 'dev') }).toEqual({ base: ['/b'], dev: ['/e/dev/x'] });
     expect({ ...rootsOf(any, 'base') }).toEqual({ base: ['/b'] });
   });
-  it('is no way out, whatever a minion calls its environment', () => {
+  it('never leaves the root, for any name of an environment', () => {
     for (const name of ['..', '../..', '/etc', 'a/../../b', 'a\0'])
       expect({ ...rootsOf(any, name) }).toEqual({ base: ['/b'] });
     mkdirSync(join(tree.root, 'x'), { recursive: true });

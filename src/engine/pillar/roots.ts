@@ -1,4 +1,4 @@
-// The pillar folders as a file source: SLS by name, files by address, lists only when a pattern asks for one.
+// The pillar folders as a file source: SLS by name, files by URL, lists only for patterns.
 import { statSync } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { join, posix } from 'node:path';
@@ -40,19 +40,19 @@ export class PillarRoots implements FileSource {
     return Object.hasOwn(this.#roots, saltenv) ? this.#roots[saltenv] : undefined;
   }
 
-  /** `base` always counts, first; then the others as configured. */
+  /** `base` is always included, first; then the others as configured. */
   environments(): string[] {
     return ['base', ...Object.keys(this.#roots).filter((name) => name !== 'base')];
   }
 
-  /** Names may come from grains by way of a template, so none leads out of a folder. */
+  /** Names may come from grains through a template, so none may leave a folder. */
   async cacheFile(url: string, saltenv: string): Promise<SourceFile | undefined> {
     const rest = url.startsWith(scheme) ? url.slice(scheme.length) : url;
     const relative = posix.normalize(rest.replace(/^\|/, ''));
     if (relative.includes('\0') || relative === '..' || relative.startsWith('../')) return undefined;
     for (const root of this.folders(saltenv) ?? []) {
       const path = join(root, relative);
-      // Compilations have a thread of their own, where asking the disk at once is cheaper than coming back for the answer.
+      // Compilations have their own thread, where synchronous disk access is cheaper than asynchronous access.
       if (isFile(path)) return { path };
     }
     return undefined;
@@ -69,13 +69,13 @@ export class PillarRoots implements FileSource {
   }
 
   /**
-   * Names of SLS that fit a pattern; undefined for an environment that does not exist.
-   * A name without wildcards needs no list: it fits itself when it is there.
+   * Names of SLS that match a pattern; undefined for an environment that does not exist. A name without wildcards needs
+   * no list: it matches itself when it exists.
    */
   async matching(pattern: string, saltenv: string): Promise<readonly string[] | undefined> {
     if (this.folders(saltenv) === undefined && saltenv !== 'base') return undefined;
     if (!hasGlob(pattern)) {
-      // No listed name has a slash or an empty part in it.
+      // No listed name contains a slash or an empty part.
       const isListable = !pattern.includes('/') && !pattern.split('.').includes('');
       return isListable && (await this.state(pattern, saltenv)) ? [pattern] : [];
     }
@@ -98,7 +98,7 @@ export class PillarRoots implements FileSource {
     return [...names].sort(compareText);
   }
 
-  /** `trail` are the real folders above, so that a link to one of them is not followed again and again. */
+  /** `trail` are the real parent folders, so that a link to one of them is not followed endlessly. */
   async #walk(root: string, below: string, trail: readonly string[], names: Set<string>): Promise<void> {
     const folder = join(root, below);
     const here = await realpath(folder).catch(() => undefined);

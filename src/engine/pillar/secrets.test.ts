@@ -1,4 +1,4 @@
-// Encrypted values: decrypted with the system's gpg, and masked wherever they could show.
+// Encrypted values: decrypted with the system's gpg, and masked wherever they could appear.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -57,11 +57,11 @@ describe('gpg', () => {
     const line = encrypt('one line').trimEnd().replaceAll('\n', '\\n');
     expect(await pillarOf(`#!yaml|gpg\nx: '${line}'\n`)).toBe("{'x': 'one line'}");
   });
-  it('keeps bytes that are no text', async () => {
+  it('keeps bytes that are not text', async () => {
     const bytes = Buffer.from([0xff, 0, 0xfe]);
     expect(await pillarOf(`#!yaml|gpg\nx: |\n${indented(encrypt(bytes), '  ')}\n`)).toBe("{'x': b'\\xff\\x00\\xfe'}");
   });
-  it('fails on what it cannot decrypt, or passes it through when told to', async () => {
+  it('fails on what it cannot decrypt, or passes it through if configured', async () => {
     const bad = '-----BEGIN PGP MESSAGE-----\n\nnot real\n-----END PGP MESSAGE-----';
     const text = `#!yaml|gpg\nx: |\n${indented(bad, '  ')}\n`;
     expect(await pillarOf(text, options({ pillar_safe_render_error: false }))).toContain('Could not decrypt cipher b');
@@ -74,7 +74,7 @@ describe('gpg', () => {
     expect(await pillarOf(text, options({ gpg_keydir: keys(), conf_file: '/nowhere/master' }))).toBe("{'x': 'here'}");
     expect(await pillarOf(text, options({ conf_file: '/nowhere/master' }))).toContain('_errors');
   });
-  it('works as an external pillar over what came before', async () => {
+  it('works as an external pillar on the earlier data', async () => {
     const text = `x: |\n${indented(encrypt('outside'), '  ')}\n`;
     expect(await pillarOf(text, options({ ext_pillar: [options({ gpg: newDict() })] }))).toBe("{'x': 'outside'}");
   });

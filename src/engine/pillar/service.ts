@@ -1,4 +1,4 @@
-// Pillars for a master: compiled in worker threads, kept when `pillar_cache` is on.
+// Pillars for a master: compiled in worker threads, cached when `pillar_cache` is on.
 import { join } from 'node:path';
 import { type Dict, dictEntries, isDict, newDict, type Value } from '../../base/codec/value.ts';
 import { messageOf } from '../../base/errors/index.ts';
@@ -36,7 +36,7 @@ export class PillarService implements PillarView {
     return this.#cache !== undefined;
   }
 
-  /** For a minion: from the cache when there is one. `clean` compiles anew. */
+  /** For a minion: from the cache when there is one. `clean` compiles again. */
   async get(request: PillarRequest, clean = false): Promise<Dict> {
     const cache = this.#cache;
     if (!cache) return this.compile(request);
@@ -46,13 +46,13 @@ export class PillarService implements PillarView {
     if (!pillar) {
       pillar = await this.compile({ ...request, override: undefined });
       await cache.set(minionId, pillarenv, pillar).catch((error: unknown) => {
-        this.#options.log.error('a pillar could not be kept', { minion: minionId, error: messageOf(error) });
+        this.#options.log.error('a pillar could not be cached', { minion: minionId, error: messageOf(error) });
       });
     }
     return this.#withOverride(pillar, request.override);
   }
 
-  /** Salt loses `pillar=` when its cache is on; here it counts as without one. */
+  /** Salt ignores `pillar=` when its cache is on; here it works in both cases. */
   #withOverride(pillar: Dict, override: Value | undefined): Dict {
     if (override === undefined || !isDict(override) || dictEntries(override).length === 0) return pillar;
     return mergerOf(this.#options.opts, () => undefined)(pillar, override);
@@ -87,7 +87,7 @@ export class PillarService implements PillarView {
   }
 }
 
-/** What a minion gets when its pillar could not be compiled at all. */
+/** The result for a minion whose pillar could not be compiled at all. */
 export function failedPillar(why: string): Dict {
   return newDict([['_errors', [why]]]);
 }

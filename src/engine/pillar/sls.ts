@@ -13,7 +13,7 @@ type Rendered = Map<string, Value>;
 interface Asked {
   readonly sls: string;
   readonly saltenv: string;
-  /** Names for the template (`defaults` of an include). */
+  /** Variables for the template (`defaults` of an include). */
   readonly defaults: Dict | undefined;
   readonly under?: readonly string[];
   readonly includedBy?: string;
@@ -47,7 +47,7 @@ export async function renderPillar(
   return pillar;
 }
 
-/** `env_order` first, as far as it goes, then the others as they came. */
+/** `env_order` first, then the others in their order. */
 function inOrder({ opts }: Compilation, matched: ReadonlyMap<string, unknown>): string[] {
   const listed = opts['env_order'];
   const first = (Array.isArray(listed) ? listed.map(String) : []).filter((name) => matched.has(name));
@@ -64,7 +64,7 @@ class SlsReader {
     this.#ignored = ignored;
   }
 
-  /** Names of a top file with their wildcards spelled out. */
+  /** Names of a top file with expanded wildcards. */
   async expand(names: readonly string[], saltenv: string): Promise<string[]> {
     const found: string[] = [];
     for (const name of names) {
@@ -85,7 +85,7 @@ class SlsReader {
     const include = isDict(state) && dictHas(state, 'include') ? dictGet(state, 'include') : undefined;
     const own = isDict(state) && Array.isArray(include) ? without(state, 'include') : state;
     this.#rendered.set(sls, own);
-    // The file itself is told of when its turn to be merged comes: after what it includes, unless that wins.
+    // The file itself is reported when it is merged: after its includes, unless these take precedence.
     const joins = isDict(own) && Array.isArray(include) && depth < deepestInclude;
     if (!joins || this.#compilation.opts['pillar_includes_override_sls'] === true) tell();
     if (isNothing(own) && include === undefined) return { data: own, errors };
@@ -158,7 +158,7 @@ class SlsReader {
   ): Promise<Dict> {
     const { merge, opts } = this.#compilation;
     const parts: Value[] = [];
-    // Salt: `defaults` of one include stay for those after it, and so do the errors of the last one rendered.
+    // As in Salt: `defaults` of one include stay for those after it, and so do the errors of the last one rendered.
     let { defaults } = asked;
     let last: readonly string[] = [];
     for (const item of include) {
@@ -192,7 +192,7 @@ class SlsReader {
     return ordered.slice(1).reduce<Dict>((joined, part) => merge(joined, part), ordered[0] as Dict);
   }
 
-  /** Names that an include stands for; Salt looks for a relative one from the root as well. */
+  /** The names of an include; Salt also searches a relative one from the root. */
   async #includedNames(name: string, asked: Asked, file: StateFile, errors: string[]): Promise<string[]> {
     const { roots } = this.#compilation;
     const fromRoot = await roots.matching(name.replace(/^\.+/, '').replaceAll('/', '.'), asked.saltenv);

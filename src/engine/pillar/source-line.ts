@@ -1,12 +1,12 @@
-// Which line of a template gave a line of its output.
+// Finds the line of a template that produced a line of its output.
 
-/** What may stand for a template expression in the output. */
+/** What a template expression may produce in the output. */
 const expression = /\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}/g;
 const around = 3;
 
 type Fits = (rendered: string) => boolean;
 
-/** A test whether a source line can have become an output line; undefined when it says too little to tell. */
+/** A test whether a source line can have produced an output line; undefined when it contains too little text. */
 function fitsLine(line: string): Fits | undefined {
   const literal = line.replace(expression, '');
   if (literal.replace(/[\s:'"-]/g, '') === '') return undefined;
@@ -29,7 +29,7 @@ function occurInOrder(parts: readonly string[], text: string): boolean {
   return at <= text.length - last.length;
 }
 
-/** Line numbers count from 1; undefined when no line of the source looks like it. */
+/** Line numbers count from 1; undefined when no line of the source is similar. */
 export function sourceLine(source: string, rendered: string, line: number): number | undefined {
   if (source === rendered) return line;
   const output = rendered.split('\n');
@@ -49,7 +49,7 @@ export function sourceLine(source: string, rendered: string, line: number): numb
   return best;
 }
 
-/** How many lines around fit as well: repeated lines are told apart by their company. */
+/** How many surrounding lines match as well: repeated lines are distinguished by their neighbours. */
 function neighbours(tests: readonly (Fits | undefined)[], output: readonly string[], at: number, line: number): number {
   let count = 0;
   for (let step = 1; step <= around; step++) {

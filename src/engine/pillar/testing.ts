@@ -1,4 +1,4 @@
-// For tests: a pillar tree in a temporary folder, compiled as a master would.
+// For tests: a pillar tree in a temporary folder, compiled as by a master.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -11,7 +11,7 @@ import type { PillarRequest } from './types.ts';
 export class PillarTree {
   readonly root = mkdtempSync(join(tmpdir(), 'halite-pillar-'));
   readonly logged: string[] = [];
-  /** Options over the usual ones; `<ROOT>` stands for the folder. */
+  /** Options over the defaults; `<ROOT>` is replaced by the folder. */
   opts: PlainDict = newDict();
 
   /** Files below the folder; `<ROOT>` in names is not replaced. */
@@ -67,7 +67,7 @@ export class PillarTree {
   }
 }
 
-/** A value with `<ROOT>` filled in. */
+/** A value with `<ROOT>` replaced. */
 export function expand(value: Value, root: string): Value {
   if (typeof value === 'string') return value.replaceAll('<ROOT>', root);
   if (Array.isArray(value)) return value.map((item) => expand(item, root));

@@ -1,4 +1,4 @@
-// Pillar top files: gathered, merged and matched against the minion.
+// Pillar top files: collected, merged and matched against the minion.
 import { type Dict, dictEntries, dictGet, dictHas, isDict, PyFloat, type Value } from '../../base/codec/value.ts';
 import { HaliteError, messageOf } from '../../base/errors/index.ts';
 import { isTargetKind, matches, parseTarget, type Subject } from '../../protocol/target/index.ts';
@@ -9,7 +9,7 @@ import type { TopData } from './types.ts';
 
 interface TopFile {
   readonly data: Value;
-  /** Where its entries come from, for `pillar.explain`. */
+  /** The source of its entries, for `pillar.explain`. */
   readonly path: string;
 }
 
@@ -20,7 +20,7 @@ export interface Top {
   readonly ignored: ReadonlyMap<Value, ReadonlySet<string>>;
 }
 
-/** The merged top file of all environments that count. */
+/** The merged top file of all relevant environments. */
 export async function getTop(compilation: Compilation): Promise<Top> {
   const tops = await gather(compilation);
   const files = [...tops.values()].flatMap((list) => list.map((top) => top.path));
@@ -50,7 +50,7 @@ async function gather(compilation: Compilation): Promise<Map<string, TopFile[]>>
       if (found) add(saltenv, { data: await render(found.path, saltenv), path: found.path });
     }
   } catch (error) {
-    // Salt: the first top file that fails ends the search.
+    // As in Salt: the first top file that fails ends the search.
     const what = 'Rendering Primary Top file failed, render error';
     errors.thrown(`${what}:\n${messageOf(error)}`, what, error);
   }
@@ -73,7 +73,10 @@ async function gather(compilation: Compilation): Promise<Map<string, TopFile[]>>
   return tops;
 }
 
-/** Salt: a pillar environment alone when one is chosen, else all; with the strategy `none` only the state environment. */
+/**
+ * As in Salt: only the pillar environment when one is chosen, else all; with the strategy `none` only the state
+ * environment.
+ */
 function topEnvironments({ roots, opts, saltenv, pillarenv }: Compilation): string[] {
   if (pillarenv) return roots.folders(pillarenv) === undefined ? [] : [pillarenv];
   const all = roots.environments();
@@ -145,7 +148,7 @@ function readEntry(target: Value, body: Value): TopEntry {
   return { matches: matchers, states: [...states], order, ignoreMissing };
 }
 
-/** Salt iterates whatever stands there: of a text the characters, of a map the keys. */
+/** Salt iterates over any value there: over the characters of a text, over the keys of a map. */
 function itemsOf(target: Value, body: Value): readonly Value[] {
   if (Array.isArray(body)) return body;
   if (typeof body === 'string') return [...body];
@@ -181,7 +184,7 @@ export function topMatches(compilation: Compilation, top: TopData, pillar: Dict)
 function isFor({ opts, errors }: Compilation, target: Value, items: readonly Value[], subject: Subject): boolean {
   let kind = 'compound';
   for (const item of items) if (isDict(item) && dictHas(item, 'match')) kind = String(dictGet(item, 'match'));
-  // Salt looks in a data store of the master's own, where nothing is.
+  // Salt searches a data store of the master itself, which is empty.
   if (kind === 'data') return false;
   if (!isTargetKind(kind)) {
     // Salt's whole compilation fails here, with the name of a Python function.

@@ -1,23 +1,23 @@
-// What a compilation starts from, what it needs, and what comes out.
+// The input of a compilation, its dependencies, and its result.
 import type { Dict, PlainDict, Value } from '../../base/codec/value.ts';
 import type { Loader } from '../../extend/loader/index.ts';
 import type { ExecOptions, ExecResult, ExtensionLog, GitFolderRequest } from '../../extend/sdk/index.ts';
 import type { SaltFunctions } from '../render/index.ts';
 
-/** One minion's pillar is asked for. */
+/** The request for one minion's pillar. */
 export interface PillarRequest {
   readonly minionId: string;
   readonly grains: Dict;
   readonly saltenv?: string | undefined;
   readonly pillarenv?: string | undefined;
-  /** `pillar=` of a command; wins over everything compiled. */
+  /** `pillar=` of a command; overrides everything compiled. */
   readonly override?: Value | undefined;
-  /** An external pillar asked for by the minion (`on_demand_ext_pillar`). */
+  /** An external pillar requested by the minion (`on_demand_ext_pillar`). */
   readonly ext?: Value | undefined;
   readonly extraMinionData?: Value | undefined;
 }
 
-/** The process a compilation runs in. */
+/** The process in which a compilation runs. */
 export interface PillarHost {
   /** Finds renderers and external pillars. */
   readonly loader: Loader;

@@ -1,4 +1,4 @@
-// The work a pillar process does, whether it is a worker thread or the program itself.
+// The work of a pillar process, in a worker thread or in the program itself.
 import { dictOf, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { startCompilation } from './compilation.ts';
 import { compilePillar } from './compile.ts';

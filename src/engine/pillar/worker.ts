@@ -1,4 +1,4 @@
-// A worker thread of the master that compiles pillars, so that the master's own loop never waits for a template.
+// A worker thread of the master that compiles pillars, so that a template never blocks the master's event loop.
 import { parentPort, workerData } from 'node:worker_threads';
 import type { PlainDict } from '../../base/codec/value.ts';
 import { messageOf } from '../../base/errors/index.ts';
@@ -11,7 +11,7 @@ const port = parentPort;
 if (!port) throw new Error('this program is a worker of salt-master');
 const send = (message: FromWorker): void => port.postMessage(message);
 
-/** Only what can be cloned crosses. */
+/** Only values that can be cloned are sent. */
 function plainFields(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(fields).map(([key, value]) => {

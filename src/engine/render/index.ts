@@ -1,4 +1,4 @@
-// Rendering: pipes of renderers, Jinja, and what they need from their process.
+// Rendering: pipes of renderers, Jinja, and their dependencies.
 export type { FileSource, RenderHost, SaltFunctions, SourceFile } from './host.ts';
 export { parsePipe, shebangOf, shebangOfString } from './pipe.ts';
 export { decodeSource, readSource } from './read-source.ts';

@@ -1,8 +1,8 @@
-// Which renderers a text goes through: its `#!` line, or the default pipe.
+// Which renderers process a text: its `#!` line, or the default pipe.
 
 export interface PipeStep {
   readonly name: string;
-  /** What stands behind the name: `-s` in `jinja -s`. */
+  /** The arguments after the name: `-s` in `jinja -s`. */
   readonly argline: string;
 }
 
@@ -15,19 +15,19 @@ const oldStyle: Readonly<Record<string, string>> = {
   json_mako: 'mako|json',
   json_wempy: 'wempy|json',
   yamlex_jinja: 'jinja|yamlex',
-  // Salt: these two carry a slip of the pen that has become their name.
+  // As in Salt: these two names contain a typing error that became permanent.
   yamlexyamlex_mako: 'mako|yamlexyamlex',
   yamlexyamlex_wempy: 'wempy|yamlexyamlex',
 };
 
-/** The pipe a file asks for in its first line; undefined when it asks for none. */
+/** The pipe in the first line of a file; undefined when there is none. */
 export function shebangOf(text: string): string | undefined {
   if (!text.startsWith('#!') || text.startsWith('#!/')) return undefined;
   const end = text.search(/[\n\r]/);
   return (end < 0 ? text : text.slice(0, end)).trim().slice(2);
 }
 
-/** Salt: of a text that is no file, only the first word is looked at. */
+/** As in Salt: for a text that is not a file, only the first word is read. */
 export function shebangOfString(text: string): string | undefined {
   return shebangOf(/\S+/.exec(text)?.[0] ?? '');
 }

@@ -1,4 +1,4 @@
-// What is called plain must really come out of Jinja unchanged.
+// Text that is classified as plain must not be changed by Jinja.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { newDict } from '../../base/codec/value.ts';
@@ -25,7 +25,7 @@ const piece = fc.constantFrom(
 );
 
 describe('hasNoJinja', () => {
-  it('is true only for texts that Jinja leaves alone', async () => {
+  it('is true only for texts that Jinja does not change', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(piece, { maxLength: 12 }), async (pieces) => {
         const source = pieces.join('');

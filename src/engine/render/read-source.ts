@@ -1,4 +1,4 @@
-// Reads a source file as strict UTF-8, with Python's words for bytes that are none.
+// Reads a source file as strict UTF-8, with Python's messages for invalid bytes.
 import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
 import { RenderError } from '../../extend/sdk/index.ts';
@@ -31,14 +31,14 @@ function firstBadByte(bytes: Buffer): { at: number; reason: string } {
       if (next >= bytes.length) return { at, reason: 'unexpected end of data' };
       if ((bytes[next]! & 0xc0) !== 0x80) return { at, reason: 'invalid continuation byte' };
     }
-    // Right in form and still no character: surrogates, or written longer than needed.
+    // Well-formed but not a character: surrogates, or encoded with more bytes than needed.
     if (!isUtf8(bytes.subarray(at, at + size))) return { at, reason: 'invalid continuation byte' };
     at += size;
   }
   return { at: 0, reason: 'invalid start byte' };
 }
 
-/** How many bytes a character takes by its first; 0 when none begins so. */
+/** The number of bytes of a character by its first byte; 0 for an invalid one. */
 function sequenceSize(lead: number): number {
   if (lead < 0x80) return 1;
   if (lead < 0xc2) return 0;

@@ -1,4 +1,4 @@
-// Data that templates and functions change for each other: arguments by reference, pillar within one run.
+// Data that templates and functions modify for each other: arguments by reference, pillar within one run.
 import { expect, it } from 'vitest';
 import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { Loader } from '../../extend/loader/index.ts';

@@ -22,7 +22,7 @@ const reasons: Readonly<Record<string, string>> = {
   aws_kms: decryption,
 };
 
-/** Why a renderer that exists in Salt cannot be used; undefined for names nobody knows. */
+/** Why a renderer that exists in Salt cannot be used; undefined for unknown names. */
 export function refusalOf(name: string): string | undefined {
   if (!Object.hasOwn(reasons, name)) return undefined;
   return `The renderer "${name}" is not available: ${reasons[name]}.`;

@@ -64,16 +64,16 @@ describe('pipes', () => {
     expect(await shown('x: "{{ 1 }}"', {}, { opts: newDict([['renderer', 'yaml']]) })).toBe("{'x': '{{ 1 }}'}");
     expect(await shown('x: {{ 1 }}')).toBe("{'x': 1}");
   });
-  it('takes exactly the pipe it is told, whatever the text begins with', async () => {
+  it('uses exactly the requested pipe, independent of the first line', async () => {
     expect(await shown('#!yaml\n{{ 1 + 1 }}', { pipe: 'jinja' })).toBe("'#!yaml\\n2'");
   });
-  it('leaves out renderers that are not allowed, and everything when one does not exist', async () => {
+  it('skips renderers that are not allowed, and everything when one does not exist', async () => {
     const opts = newDict([['renderer_blacklist', ['jinja']]]);
     expect(await shown('x: "{{ 1 }}"', {}, { opts })).toBe("{'x': '{{ 1 }}'}");
     expect(await shown('#!jinja|nosuch\nx: 1')).toBe('{}');
     expect(logged.some((text) => text.includes('"jinja|nosuch" is not available'))).toBe(true);
   });
-  it.each(['py', 'mako', 'wempy', 'pyobjects'])('refuses %s and says what to do', async (name) => {
+  it.each(['py', 'mako', 'wempy', 'pyobjects'])('refuses %s and suggests an alternative', async (name) => {
     const error = await failure(`#!${name}\nx`);
     expect(error.message).toContain(`The renderer "${name}" is not available`);
     expect(error.message).toContain('#!js');
@@ -110,7 +110,7 @@ describe('jinja', () => {
       ['test.echo', ['b'], { n: 1 }],
     ]);
   });
-  it('knows which functions exist', async () => {
+  it('finds which functions exist', async () => {
     expect(
       await shown("x: {{ 'test.echo' in salt }}\ny: {{ 'test.no' in salt }}\nz: {{ salt['no.no'] is defined }}"),
     ).toBe("{'x': True, 'y': False, 'z': False}");
@@ -123,7 +123,7 @@ describe('jinja', () => {
     ["pillar['nosuch']['x']", 'salt.utils.context.NamespacedDictWrapper object'],
     ["grains['nosuch']", 'dict object'],
     ["{'a': 1}.nosuch", 'dict object'],
-  ])('names what {{ %s }} was looked for in as Salt does', async (expression, owner) => {
+  ])('names the object in which {{ %s }} was searched, as Salt does', async (expression, owner) => {
     expect((await failure(`{{ ${expression} }}`)).message).toMatch(
       new RegExp(`^Jinja variable '${owner}' has no attribute 'nosuch'; line 1\n`),
     );
@@ -135,13 +135,13 @@ describe('jinja', () => {
     );
     expect(error.place.line).toBe(2);
   });
-  it('lets explicit names win over its own', async () => {
+  it('prefers explicit names over its own', async () => {
     const context = newDict(Object.entries({ who: 'me', grains: 'mine', tplfile: 'other' }));
     expect(await shown('{{ who }} {{ grains }} {{ tplfile }} {{ sls }}', { pipe: 'jinja', sls: 'a', context })).toBe(
       "'me mine other a'",
     );
   });
-  it('has no names of a place for a text of no SLS, unless it is told one', async () => {
+  it('has no SLS variables for a text without an SLS, unless one is given', async () => {
     const text = '{{ sls is defined }} {{ tpldir is defined }} {{ slspath|default(1) }}';
     const file = { pipe: 'jinja', sls: null, path: '/srv/a.conf' };
     expect(await shown(text, file)).toBe("'False False 1'");
@@ -157,7 +157,7 @@ describe('jinja', () => {
     const request = { saltenv: 'dev', sls: 'app', path: '/srv/app/init.sls' };
     expect(await shown(text, request, { files })).toBe("{'x': 'webapp!'}");
   });
-  it('shows the place in the file that failed, and the way there', async () => {
+  it('shows the position in the file that failed, and the including files', async () => {
     const files = { 'base:salt://m.jinja': '{% macro go() %}\n{{ nothing }}\n{% endmacro %}' };
     const text = "{% from 'm.jinja' import go %}\nx: {{ go() }}";
     const error = await failure(text, { sls: 'a', path: '/srv/a.sls' }, { files });
@@ -184,14 +184,14 @@ describe('yaml', () => {
       'while constructing a mapping\n  in "<unicode string>", line 1, column 1\nfound conflicting ID \'x\'\n  in "<unicode string>", line 2, column 1',
       2,
     ],
-  ])('says what is wrong with %j, and where', async (text, message, line) => {
+  ])('reports the problem and position in %j', async (text, message, line) => {
     const error = await failure(text, { renderer: 'yaml', path: '/srv/x.sls' });
     expect(error.message).toBe(message);
     expect(error.place).toMatchObject({ file: '/srv/x.sls', line });
     expect(error.located).toContain(`in /srv/x.sls, line ${line}`);
     expect(error.located).toContain('<======================');
   });
-  it('tells tabs and duplicates apart in its hints', async () => {
+  it('has different hints for tabs and duplicates', async () => {
     expect((await failure('x:\n\ty: 1', { renderer: 'yaml' })).hint).toContain('tab');
     expect((await failure('x: 1\nx: 2', { renderer: 'yaml' })).hint).toContain('another name');
   });
@@ -225,7 +225,7 @@ describe('code and text', () => {
       "{'a': {'pkg.installed': []}, 'n': 1.5}",
     );
   });
-  it('gives a function what a template would see', async () => {
+  it('passes a function the variables of a template', async () => {
     const text = `#!js
       export default async ({ salt, grains, pillar, sls, who }) => ({
         os: grains.os, role: pillar.role, sls, who, said: await salt('test.echo', 'hi', { kwargs: { n: 1 } }),
@@ -237,14 +237,14 @@ describe('code and text', () => {
     );
     expect({ ...calls[0]?.[2] }).toEqual({ n: 1 });
   });
-  it('says where code fails', async () => {
+  it('reports where code fails', async () => {
     const error = await failure("#!js\nexport default () => {\n  throw new Error('no way');\n};");
     expect(error.message).toBe('Error: no way; line 3');
     expect((await failure('#!js\nexport const x = 1;')).message).toBe('The file has no default export');
     expect((await failure('#!js\nexport default () => ({ f() {} });')).message).toContain('holds a function');
     expect((await failure('#!js\nexport default {{')).message).toContain('SyntaxError');
   });
-  it('takes types out of TypeScript', async () => {
+  it('removes types from TypeScript', async () => {
     const head = "#!ts\nimport type { SlsBuilder } from 'halite/sdk';\n";
     expect(await shown('#!ts\nconst n: number = 2;\nexport default { n };')).toBe("{'n': 2}");
     const build = 'const build: SlsBuilder = ({ sls }) => ({ at: sls as string });\nexport default build;';
@@ -278,7 +278,7 @@ describe('pass', () => {
     const made = await renderText(passHost(newDict(Object.entries(base))), text);
     expect(pyRepr(made)).toBe("{'a': 's3cret', 'b': ['plain', {'c': 's3cret'}], 'd': 5}");
   });
-  it('leaves what is not there, or refuses it', async () => {
+  it('keeps references to missing secrets, or refuses them', async () => {
     const missing = '#!yaml|pass\na: "pass:none"\nb: "pass:--clip"\n';
     const made = await renderText(passHost(newDict(Object.entries(base))), missing);
     expect(made).toEqual({ a: 'pass:none', b: 'pass:--clip' });

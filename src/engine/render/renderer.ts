@@ -8,7 +8,7 @@ import { hasNoJinja } from './plain-text.ts';
 import { readSource } from './read-source.ts';
 import { refusalOf } from './refused.ts';
 
-/** Told what each step was given, for those who look into a pipe. */
+/** Called with the input of each step, for observers of a pipe. */
 export type StepWatcher = (renderer: string, input: Value) => void;
 
 interface Step {
@@ -17,7 +17,7 @@ interface Step {
   readonly found: Loaded<'renderers'>;
 }
 
-/** Renders a text that is no file: of its `#!` only the first word counts, as in Salt. */
+/** Renders a text that is not a file: of its `#!` line only the first word counts, as in Salt. */
 export async function renderText(host: RenderHost, text: string, request: RenderRequest = {}): Promise<Value> {
   return runPipe(host, text, shebangOfString(text), request, undefined);
 }
@@ -54,7 +54,7 @@ async function runPipe(
 ): Promise<Value> {
   const pipe = request.pipe ?? shebang ?? request.renderer ?? optionText(host, 'renderer', 'jinja|yaml');
   const steps = await findSteps(host, pipe);
-  // Salt: a pipe in which nothing is left gives an empty dict, not the text.
+  // As in Salt: a pipe without remaining renderers gives an empty dict, not the text.
   if (steps.length === 0) return newDict();
   let value: Value = text;
   for (const [at, step] of steps.entries()) {
@@ -103,7 +103,7 @@ function contextOf(host: RenderHost, argline: string, request: RenderRequest, fi
     callWith: (fun, args, kwargs) => host.functions.call(fun, args, kwargs),
     exec: (file, args, options) => host.exec(file, args, options),
     async jinja(source) {
-      // The engine is large; a tree without templates never needs it.
+      // The engine is large; a tree without templates never loads it.
       if (hasNoJinja(source, host.opts)) return source;
       const { renderJinja } = await import('./salt-jinja.ts');
       return renderJinja(host, source, request);

@@ -1,4 +1,4 @@
-// Jinja as Salt uses it: the names of an SLS, templates from the tree, and Salt's words for errors.
+// Jinja as Salt uses it: the variables of an SLS, templates from the tree, and Salt's error messages.
 import { dirname, join } from 'node:path';
 import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { RenderError, type RenderRequest } from '../../extend/sdk/index.ts';
@@ -43,13 +43,15 @@ function bridgeOf(run: object): Bridge {
   return bridge;
 }
 
-/** The names of a template's place; a file that is told its SLS has those of the SLS. */
+/** The variables for a template's position; a file with a given SLS has those of the SLS. */
 function placeNames({ path, sls = '' }: RenderRequest, told: Value | undefined): PlainDict {
   if (sls !== null) return slsNames(path, sls);
   return typeof told === 'string' ? slsNames(undefined, told) : newDict();
 }
 
-/** What a template sees besides `salt`: explicit names win over everything, those of its place over nothing. */
+/**
+ * The variables of a template besides `salt`: explicit names take precedence over all, those of its position over none.
+ */
 function templateNames(host: RenderHost, request: RenderRequest): PlainDict {
   const { sls = '', saltenv = 'base', context } = request;
   shownClass.set(host.pillar, 'salt.utils.context.NamespacedDictWrapper');
@@ -71,12 +73,12 @@ function templateNames(host: RenderHost, request: RenderRequest): PlainDict {
 async function findTemplate(host: RenderHost, request: RenderRequest, path: string): Promise<SourceFile | undefined> {
   const { saltenv = 'base' } = request;
   if (saltenv !== '') return host.files.cacheFile(`salt://${path}`, saltenv);
-  // A template outside any environment finds its neighbours, and nothing above them.
+  // A template outside any environment finds files in its own folder, and nothing above it.
   if (request.path === undefined || path.startsWith('/') || path.split('/').includes('..')) return undefined;
   return { path: join(dirname(request.path), path) };
 }
 
-/** The same text, with the place beside it. */
+/** The same text, with the position as separate data. */
 function placed(error: SaltRenderError, request: RenderRequest): RenderError {
   const { jinja } = error;
   const main = request.path ?? 'template';

@@ -2,11 +2,11 @@
 import type { SaltFunctions } from './host.ts';
 import { type HostFunction, PyError, type PyValue, saltFunctions } from './jinja/index.ts';
 
-/** Names a template asks about without calling them: those must be looked up before it runs. */
+/** Names that a template tests without calling them: those must be looked up before it runs. */
 const asked =
   /(['"])([A-Za-z_]\w*\.\w+)\1\s*\]?\s+(?:(?:not\s+)?in\s+salt\b|is\s+(?:not\s+)?(?:un)?defined)|salt\.([A-Za-z_]\w*\.\w+)\s+is\s+(?:not\s+)?(?:un)?defined/g;
 
-/** Functions that change a dictionary for their caller, or give back a part of it that callers go on changing. */
+/** Functions that modify a dictionary for their caller, or return a part of it that callers modify later. */
 const byReference = new Set([
   'config.get',
   'defaults.merge',
@@ -22,7 +22,7 @@ const byReference = new Set([
 export interface SaltNames {
   /** The value of `salt`. */
   readonly salt: PyValue;
-  /** Looks at a template before it runs. */
+  /** Analyses a template before it runs. */
   prepare(source: string): Promise<void>;
 }
 
@@ -51,7 +51,7 @@ export function saltNames(functions: SaltFunctions): SaltNames {
     salt: saltFunctions({
       find(name, ofModule) {
         const dot = name.indexOf('.');
-        // A module that exists is taken to have the function until it is called: looking would mean loading it.
+        // An existing module is assumed to have the function until it is called: checking would mean loading it.
         const seems = dot > 0 && (known.get(name) ?? isModule(name.slice(0, dot)));
         return seems ? call(name, ofModule) : undefined;
       },

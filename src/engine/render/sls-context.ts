@@ -1,4 +1,4 @@
-// The names that tell a template where it lies: `tplfile`, `tpldir`, `slspath` and the others.
+// The variables with the path of a template: `tplfile`, `tpldir`, `slspath` and others.
 import { newDict, type PlainDict } from '../../base/codec/value.ts';
 
 /**

@@ -67,7 +67,7 @@ describe('stateconf', () => {
     expect(data).toContain('"name": 5');
   });
 
-  it('knows nothing of files of other runs', async () => {
+  it('does not see files of other runs', async () => {
     const one = { sls: 'one', text: '#!stateconf\n.p:\n  stateconf.set:\n    - a: 5\n' };
     const text = '#!stateconf -G\nx:\n  test.nop:\n    - name: {{ p is defined }}\n';
     const run = host({});

@@ -1,4 +1,4 @@
-// Whether a job that is due may run now: ranges, forbidden times, first and last moments.
+// Whether a due job may run now: ranges, excluded times, first and last times.
 import { isTruthy } from '../../base/codec/python/index.ts';
 import { type Dict, dictGet, isDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import type { EntryState, SkipReason } from './entry.ts';
@@ -19,13 +19,13 @@ export interface Rules {
   readonly skipDuringRange: Value | undefined;
 }
 
-/** The moment a run was meant for, and the one it is. */
+/** The time for which a run was scheduled, and the current time. */
 export interface Moments {
   readonly now: Date;
   readonly meant: Date;
 }
 
-/** A run that is to be left out is named to the second. */
+/** A run to be skipped is given to the second. */
 const skipToleranceMs = 1000;
 
 const yes: Verdict = { run: true };
@@ -95,7 +95,7 @@ function limits(data: PlainDict, now: Date, name: string): Verdict {
   return yes;
 }
 
-/** Every condition in Salt's order; the first that says no decides. */
+/** All conditions in Salt's order; the first negative one decides. */
 export function mayRun(
   name: string,
   data: PlainDict,

@@ -3,13 +3,13 @@ import { HaliteError } from '../../base/errors/index.ts';
 
 type NextMatch = (pattern: string, after: Date) => Date | undefined;
 
-/** Salt's reader takes seconds as a sixth field at the end; the library wants them in front. */
+/** Salt's parser has seconds as a sixth field at the end; the library expects them first. */
 function reordered(pattern: string): string {
   const fields = pattern.trim().split(/\s+/);
   return fields.length === 6 ? [fields[5], ...fields.slice(0, 5)].join(' ') : fields.join(' ');
 }
 
-/** Patterns change rarely and are asked for every second. */
+/** Patterns change rarely and are evaluated every second. */
 const keptPatterns = 200;
 
 export async function loadCron(): Promise<NextMatch> {
@@ -26,7 +26,7 @@ export async function loadCron(): Promise<NextMatch> {
   };
 }
 
-/** Until the library is there no pattern can be read. */
+/** Until the library is loaded no pattern can be parsed. */
 export const noCron: NextMatch = () => {
   throw new HaliteError('call.failed', 'Cron patterns are not available');
 };

@@ -1,4 +1,4 @@
-// One entry of a schedule: what the configuration says, read once, and what the scheduler remembers about it.
+// One entry of a schedule: the parsed configuration, and the scheduler's state for it.
 import { pyStr } from '../../base/codec/python/index.ts';
 import {
   asNumber,
@@ -19,7 +19,7 @@ export type Timing =
   | { readonly kind: 'when'; readonly texts: readonly Value[] }
   | { readonly kind: 'cron'; readonly pattern: string };
 
-/** Why a job that was due did not run; Salt's words. */
+/** Why a due job did not run, in Salt's words. */
 export type SkipReason =
   | 'disabled'
   | 'maxrunning'
@@ -29,19 +29,19 @@ export type SkipReason =
   | 'after_not_passed'
   | 'until_passed';
 
-/** What is known about a job from one look at the clock to the next. */
+/** The state of a job between two checks. */
 export interface EntryState {
-  /** Past its first look at the clock. */
+  /** After its first check. */
   begun: boolean;
   nextFire: Date | undefined;
   /** `nextFire` and the random delay upon it. */
   splayed: Date | undefined;
   lastRun: Date | undefined;
-  /** It was run by hand (`schedule.run_job`). */
+  /** It was run manually (`schedule.run_job`). */
   called: boolean;
   skipped: { readonly reason: SkipReason; readonly at: Date } | undefined;
   error: string | undefined;
-  /** Times asked for by hand: postponed runs, and runs after a forbidden time. */
+  /** Manually requested times: postponed runs, and runs after an excluded time. */
   readonly runAt: Date[];
   readonly skipAt: Date[];
 }
@@ -53,7 +53,7 @@ export interface Entry {
   readonly state: EntryState;
 }
 
-/** Keys of a schedule that are settings and no jobs. */
+/** Keys of a schedule that are settings and not jobs. */
 export const settingNames = ['enabled', 'skip_function', 'skip_during_range', 'splay'] as const;
 export const isSetting = (name: string): boolean => (settingNames as readonly string[]).includes(name);
 
@@ -65,10 +65,10 @@ const timeElements: readonly (readonly [string, number])[] = [
 ];
 const exclusive = ['when', 'cron', 'once'] as const;
 
-/** How moments are written where nothing else is said. */
+/** The format of times where none is given. */
 export const isoFormat = '%Y-%m-%dT%H:%M:%S';
 
-/** `skip_explicit` and `run_explicit` of a configuration: moments, or texts with their format. */
+/** `skip_explicit` and `run_explicit` of a configuration: times, or texts with their format. */
 function momentsOf(list: Value | undefined): Date[] {
   const found: Date[] = [];
   for (const item of Array.isArray(list) ? list : []) {
@@ -104,7 +104,7 @@ export const functionOf = (data: PlainDict): string => {
   return typeof fun === 'string' ? fun : '';
 };
 
-/** The number a value is or names; not a number for everything else, whatever a configuration holds. */
+/** The number that a value is or contains; NaN for everything else. */
 export const numberOf = (value: Value | undefined): number =>
   asNumber(value) ?? (typeof value === 'string' || typeof value === 'boolean' ? Number(value) : Number.NaN);
 
@@ -113,12 +113,12 @@ const asInteger = (value: Value | undefined): number => {
   return Number.isFinite(number) ? number : 0;
 };
 
-/** How a job says when it runs, or why that cannot be understood. Nothing at all: it only runs when asked to. */
+/** When a job runs, or why that is invalid. Without times it only runs on request. */
 export function timingOf(data: PlainDict): Timing | { readonly error: string } | undefined {
   const given = exclusive.filter((key) => data[key] !== undefined && data[key] !== null);
   const elements = timeElements.filter(([key]) => data[key] !== undefined && data[key] !== null);
   if (given.length > 1) return { error: 'Unable to use "when", "cron", "once" options together. Ignoring.' };
-  // Salt means to refuse intervals beside other times, but lets the interval decide.
+  // Salt intends to refuse intervals together with other times, but uses the interval.
   if (elements.length > 0) {
     const seconds = elements.reduce((sum, [key, unit]) => sum + asInteger(data[key]) * unit, 0);
     return { kind: 'interval', seconds: Math.max(1, seconds) };

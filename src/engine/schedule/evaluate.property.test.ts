@@ -1,4 +1,4 @@
-// Over many clocks: jobs run as often as their times say, and never when they must not.
+// With many simulated clocks: jobs run as often as configured, and never when they must not.
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
@@ -29,7 +29,7 @@ const options = (more: Partial<EvaluateOptions> = {}): EvaluateOptions => ({
   ...more,
 });
 
-/** Looks at the clock at the given distances; the moments at which the job ran. */
+/** Checks the clock at the given intervals; returns the times at which the job ran. */
 function runs(entry: Entry, steps: readonly number[], given = options(), from = start): Date[] {
   const found: Date[] = [];
   let now = from.getTime();
@@ -41,11 +41,11 @@ function runs(entry: Entry, steps: readonly number[], given = options(), from = 
 }
 
 const everySecond = (seconds: number): number[] => Array.from({ length: seconds }, () => 1000);
-/** A second each, give or take what a busy machine does to timers. */
+/** One second each, with the variation of timers on a busy machine. */
 const steps = fc.array(fc.integer({ min: 700, max: 3000 }), { minLength: 50, maxLength: 400 });
 
 describe('intervals', () => {
-  it('run neither sooner than the interval nor later than one look after it', () => {
+  it('run neither sooner than the interval nor later than one check after it', () => {
     fc.assert(
       fc.property(fc.integer({ min: 2, max: 40 }), steps, (seconds, looks) => {
         const times = [start, ...runs(entryOf({ seconds }), looks)];
@@ -61,7 +61,7 @@ describe('intervals', () => {
     );
   });
 
-  it('add up, and never are nothing', () => {
+  it('add up, and are never zero', () => {
     expect(runs(entryOf({ minutes: 1, seconds: 30 }), everySecond(200))).toEqual([
       new Date(start.getTime() + 90_000),
       new Date(start.getTime() + 180_000),
@@ -105,7 +105,7 @@ describe('named moments', () => {
   const at = (seconds: number): Date => new Date(start.getTime() + seconds * 1000);
   const clock = (date: Date): string => date.toTimeString().slice(0, 8);
 
-  it('run once each, in any rhythm of looks', () => {
+  it('run once each, for any intervals of checks', () => {
     fc.assert(
       fc.property(
         fc.uniqueArray(
@@ -124,12 +124,12 @@ describe('named moments', () => {
     );
   });
 
-  it('of the past are over', () => {
+  it('of the past do not run', () => {
     expect(runs(entryOf({ when: clock(at(-5)) }), everySecond(20))).toEqual([]);
     expect(runs(entryOf({ once: '2026-11-15T09:59:00' }), everySecond(20))).toEqual([]);
   });
 
-  it('come again the next day when they name none', () => {
+  it('run again the next day when they have no date', () => {
     const entry = entryOf({ when: '5:00pm' });
     evaluate(entry, new Date(2026, 10, 15, 18, 0), options());
     expect(entry.state.nextFire).toEqual(new Date(2026, 10, 16, 17, 0));
@@ -138,12 +138,12 @@ describe('named moments', () => {
     expect(monday.state.nextFire).toEqual(new Date(2026, 10, 18, 15, 0));
   });
 
-  it('are not made up for after a long sleep', () => {
+  it('are not repeated after a long suspension', () => {
     expect(runs(entryOf({ when: clock(at(30)) }), [1000, 3_600_000, 1000])).toEqual([]);
     expect(runs(entryOf({ seconds: 30 }), [1000, 3_600_000, 1000]).length).toBe(1);
   });
 
-  it('once, in a format of one’s own', () => {
+  it('once, in a custom format', () => {
     const entry = entryOf({ once: '15.11.2026 10:00:20', once_fmt: '%d.%m.%Y %H:%M:%S' });
     expect(runs(entry, everySecond(60))).toEqual([at(20)]);
     const bad = entryOf({ once: 'some day' });
@@ -151,7 +151,7 @@ describe('named moments', () => {
     expect(bad.state.error).toBe('Date string could not be parsed: some day, %Y-%m-%dT%H:%M:%S. Ignoring job job.');
   });
 
-  it('have names in the pillar and the grains', () => {
+  it('can have names in the pillar and the grains', () => {
     const whens = newDict([['tea time', clock(at(40))]] as [string, Value][]);
     const given = options({ tools: { cron, sources: [newDict(), newDict([['whens', whens]])] } });
     expect(runs(entryOf({ when: 'tea time' }), everySecond(60), given)).toEqual([at(40)]);
@@ -193,13 +193,13 @@ describe('conditions', () => {
     );
   });
 
-  it('a forbidden time may be made up for', () => {
+  it('a run in an excluded time may be done later', () => {
     const entry = entryOf({ seconds: 60, skip_during_range: rangeOf(50, 100), run_after_skip_range: true });
     const times = runs(entry, everySecond(110)).map((at) => (at.getTime() - start.getTime()) / 1000);
     expect(times).toEqual([101]);
   });
 
-  it('first and last moments', () => {
+  it('first and last times', () => {
     const times = (data: Record<string, Value>): number[] =>
       runs(entryOf({ seconds: 10, ...data }), everySecond(100)).map((at) => (at.getTime() - start.getTime()) / 1000);
     expect(times({ until: clock(35) })).toEqual([10, 20, 30]);
@@ -207,14 +207,14 @@ describe('conditions', () => {
     expect(times({ run_on_start: true, until: clock(15) })).toEqual([0, 10]);
   });
 
-  it('what is switched off does not run', () => {
+  it('disabled jobs do not run', () => {
     const off = entryOf({ seconds: 5, enabled: false });
     expect(runs(off, everySecond(30))).toEqual([]);
     expect(off.state.skipped?.reason).toBe('disabled');
     expect(runs(entryOf({ seconds: 5 }), everySecond(30), options({ enabled: false }))).toEqual([]);
   });
 
-  it('a single run is left out, another is moved', () => {
+  it('a single run is skipped, another is postponed', () => {
     const entry = entryOf({ seconds: 10 });
     entry.state.skipAt.push(new Date(start.getTime() + 20_000));
     entry.state.runAt.push(new Date(start.getTime() + 23_000));
@@ -222,7 +222,7 @@ describe('conditions', () => {
     expect(times).toEqual([10, 23, 33]);
   });
 
-  it('a function may stand in for a run that is left out', () => {
+  it('a function may replace a skipped run', () => {
     const entry = entryOf({ seconds: 5, skip_during_range: rangeOf(0, 50) });
     const given = options({ skipFunction: 'test.nop' });
     const due = [1, 2, 3, 4, 5].map((s) => evaluate(entry, new Date(start.getTime() + s * 1000 + 1000), given));
@@ -230,7 +230,7 @@ describe('conditions', () => {
     expect(evaluate(entry, new Date(start.getTime() + 8000), given)?.fun).toBe('test.nop');
   });
 
-  it('contradictions are said', () => {
+  it('contradictions are reported', () => {
     const entry = entryOf({ when: '10:00:05', cron: '* * * * *' });
     expect(runs(entry, everySecond(10))).toEqual([]);
     expect(entry.state.error).toContain('Unable to use');

@@ -1,4 +1,4 @@
-// One look at the clock for one job: is it due, may it run, and when is its next time.
+// One check of one job: whether it is due, whether it may run, and when its next time is.
 import { isTruthy } from '../../base/codec/python/index.ts';
 import { dictGet, isDict, type Value } from '../../base/codec/value.ts';
 import { mayRun, type Rules, type Verdict } from './allowed.ts';
@@ -9,7 +9,7 @@ export interface EvaluateOptions extends Rules {
   readonly tools: TimeTools;
   readonly enabled: boolean;
   readonly splay: Value | undefined;
-  /** How long after a named moment a job of that moment still runs. */
+  /** How long after its given time a job still runs. */
   readonly graceMs: number;
   /** 0 ≤ x < 1. */
   readonly random: () => number;
@@ -21,7 +21,10 @@ export interface Due {
   readonly lateMs: number;
 }
 
-/** Seconds to wait on top: `splay: 15` is one to fifteen, `{start, end}` from one to the other; undefined when senseless. */
+/**
+ * Additional seconds to wait: `splay: 15` is one to fifteen, `{start, end}` from one to the other; undefined when
+ * invalid.
+ */
 export function splaySeconds(splay: Value | undefined, random: () => number): number | undefined {
   if (splay === undefined || splay === null || splay === false) return 0;
   const [low, high] = isDict(splay)
@@ -31,7 +34,7 @@ export function splaySeconds(splay: Value | undefined, random: () => number): nu
   return high < low ? 0 : low + Math.floor(random() * (high - low + 1));
 }
 
-/** Sets the job's next time, counted from `begin`, and the random delay upon it. */
+/** Sets the job's next time, counted from `begin`, and the random delay added to it. */
 function arm(entry: Entry, timing: Timing, begin: Date, now: Date, options: EvaluateOptions): void {
   const { state, data } = entry;
   const next = nextFire(timing, begin, now, entry.name, options.tools);
@@ -45,18 +48,18 @@ function arm(entry: Entry, timing: Timing, begin: Date, now: Date, options: Eval
   else if (seconds > 0) state.splayed = new Date(state.nextFire.getTime() + seconds * 1000);
 }
 
-/** Salt compares whole seconds: a job of 10:00:05.9 runs at a look at 10:00:05.1. */
+/** Salt compares whole seconds: a job for 10:00:05.9 runs at a check at 10:00:05.1. */
 const secondOf = (at: Date): number => Math.floor(at.getTime() / 1000);
 
 const lookMs = 1000;
-/** A run that was to be left out longer ago than this can no longer come. */
+/** A run to be skipped longer ago than this can no longer occur. */
 const dayMs = 86_400_000;
 
 function forgetBefore(moments: Date[], time: number): void {
   for (let i = moments.length - 1; i >= 0; i--) if ((moments[i] as Date).getTime() < time) moments.splice(i, 1);
 }
 
-/** Moments asked for by hand that have come; they are used up by it. */
+/** Manually requested times that have come; removes them. */
 function takeAsked(entry: Entry, now: Date, graceMs: number): Date | undefined {
   const { runAt } = entry.state;
   forgetBefore(runAt, now.getTime() - graceMs);
@@ -64,11 +67,11 @@ function takeAsked(entry: Entry, now: Date, graceMs: number): Date | undefined {
   return index === -1 ? undefined : runAt.splice(index, 1)[0];
 }
 
-/** Looks at a job at `now` and changes its state; the run that is due, if one is. */
+/** Checks a job at `now` and updates its state; returns the due run, if any. */
 export function evaluate(entry: Entry, now: Date, options: EvaluateOptions): Due | undefined {
   const { state, data, name } = entry;
   const timing = timingOf(data);
-  // Without times it runs when somebody calls it, and never by itself.
+  // Without times it runs only on request.
   if (!timing) return undefined;
   if ('error' in timing) {
     state.error = timing.error;
@@ -77,7 +80,7 @@ export function evaluate(entry: Entry, now: Date, options: EvaluateOptions): Due
   const first = !state.begun;
   state.begun = true;
   state.skipped = undefined;
-  // What the configuration asks for does not run when the daemon starts after it.
+  // Configured times before the start of the daemon do not run.
   if (first) forgetBefore(state.runAt, now.getTime() - lookMs);
   forgetBefore(state.skipAt, now.getTime() - dayMs);
   if (!state.nextFire && !(state.error && !first)) arm(entry, timing, now, now, options);
@@ -97,7 +100,7 @@ export function evaluate(entry: Entry, now: Date, options: EvaluateOptions): Due
     ? { run: false }
     : mayRun(name, data, state, { now, meant: (due ? at : asked) ?? now }, options);
   if (verdict.error) {
-    // Nothing is planned upon it: the job stays due, and the error stands until it is mended.
+    // Nothing is scheduled: the job stays due, and the error is repeated until it is fixed.
     state.error = verdict.error;
     return undefined;
   }
@@ -107,19 +110,19 @@ export function evaluate(entry: Entry, now: Date, options: EvaluateOptions): Due
   return undefined;
 }
 
-/** Jobs of a named moment do not run long after it, as after a suspended machine wakes up. */
+/** Jobs for a given time do not run long after it, for example after a suspended machine resumes. */
 const isNamed = (timing: Timing): boolean => timing.kind === 'when' || timing.kind === 'once';
 
 function disabled(entry: Entry, timing: Timing, now: Date, options: EvaluateOptions): undefined {
   const at = entry.state.nextFire;
-  // Salt does not look at a job of one moment before that moment.
+  // Salt does not check a job for a single time before that time.
   if (timing.kind !== 'once' || (at && at <= now)) entry.state.skipped = { reason: 'disabled', at: now };
   if (at && at <= now) arm(entry, timing, now, now, options);
 }
 
 function start(entry: Entry, timing: Timing, now: Date, options: EvaluateOptions, due: Due): Due {
   entry.state.lastRun = now;
-  // A job of a named moment keeps the moment it waits for when it ran for another reason.
+  // A job for a given time keeps its time when it ran for another reason.
   const waits = entry.state.nextFire !== undefined && entry.state.nextFire > now && timing.kind !== 'interval';
   if (!waits) arm(entry, timing, now, now, options);
   return due;

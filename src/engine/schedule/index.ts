@@ -1,4 +1,4 @@
-// Jobs that run by the clock.
+// Scheduled jobs.
 export { isSetting } from './entry.ts';
 export { answerSchedule } from './requests.ts';
 export { readSaved, savedPath, savedVersion, writeSaved } from './saved.ts';

@@ -1,4 +1,4 @@
-// When a job runs next, computed from its description and a moment alone.
+// When a job runs next, computed only from its description and a time.
 import { pyStr } from '../../base/codec/python/index.ts';
 import { type Dict, isDict, type Value } from '../../base/codec/value.ts';
 import { parseDateText } from '../../base/util/date-text.ts';
@@ -6,7 +6,7 @@ import { parseLocalTime } from '../../base/util/strptime.ts';
 import { namedTime, type Timing } from './entry.ts';
 
 export interface TimeTools {
-  /** Next match of a cron pattern after a moment; throws when the pattern means nothing. */
+  /** Next match of a cron pattern after a time; throws when the pattern is invalid. */
   readonly cron: (pattern: string, after: Date) => Date | undefined;
   /** Pillar and grains, in this order: their `whens` name times. */
   readonly sources: readonly Dict[];
@@ -16,13 +16,13 @@ export type NextFire = { readonly at: Date | undefined } | { readonly error: str
 
 const dayMs = 86_400_000;
 
-/** A moment written in a configuration: already a date, or text. */
+/** A time in a configuration: already a date, or text. */
 export function momentOf(value: Value | undefined, now: Date): Date | undefined {
   if (value instanceof Date) return value;
   return typeof value === 'string' || typeof value === 'number' ? parseDateText(String(value), now) : undefined;
 }
 
-/** The first moment after `after`; `begin` is when the job was first looked at or last ran. */
+/** The first time after `after`; `begin` is when the job was first checked or last ran. */
 export function nextFire(timing: Timing, begin: Date, after: Date, name: string, tools: TimeTools): NextFire {
   switch (timing.kind) {
     case 'interval':
@@ -42,7 +42,7 @@ export function nextFire(timing: Timing, begin: Date, after: Date, name: string,
   }
 }
 
-/** A pattern that never comes (31 February) is as wrong as one that cannot be read. */
+/** A pattern that never matches (31 February) is as invalid as one that cannot be parsed. */
 function nextCron(pattern: string, after: Date, name: string, tools: TimeTools): NextFire {
   let at: Date | undefined;
   try {
@@ -53,7 +53,7 @@ function nextCron(pattern: string, after: Date, name: string, tools: TimeTools):
   return at ? { at } : { error: `Invalid cron string. Ignoring job ${name}.` };
 }
 
-/** Texts without a date mean this day, and when that is over the next one. */
+/** Texts without a date mean the current day, and after that time the next one. */
 function nextWhen(texts: readonly Value[], after: Date, name: string, tools: TimeTools): NextFire {
   let first: Date | undefined;
   for (const text of texts) {

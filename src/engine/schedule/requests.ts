@@ -1,4 +1,4 @@
-// What functions ask of the scheduler: `{func, name, schedule, …}`, the messages Salt's own module sends.
+// Requests of functions to the scheduler: `{func, name, schedule, …}`, the messages of Salt's own module.
 import {
   type Dict,
   dictEntries,
@@ -21,7 +21,7 @@ export function isoSeconds(at: Date): string {
   return `${day}T${pad(at.getHours())}:${pad(at.getMinutes())}:${pad(at.getSeconds())}`;
 }
 
-/** An entry as the scheduler holds it: with its name and, once it ran, with what was assumed. */
+/** An entry as stored by the scheduler: with its name and, after a run, with the assumed values. */
 function shown(entry: Entry): PlainDict {
   const data = newDict(Object.entries(entry.data));
   data['name'] ??= entry.name;
@@ -50,7 +50,7 @@ function listed(schedule: Schedule, where?: 'opts' | 'pillar'): PlainDict {
   return newDict(all);
 }
 
-/** What `schedule.job_status` shows: the entry and the scheduler's own notes, marked by an underscore. */
+/** The result of `schedule.job_status`: the entry and the scheduler's own data, marked by an underscore. */
 function status(entry: Entry): PlainDict {
   const { state } = entry;
   const data = shown(entry);
@@ -152,7 +152,7 @@ const actions: Readonly<Record<string, Action>> = {
 };
 const unsaved = new Set(['run_job', 'skip_job', 'postpone_job', 'reload', 'save_schedule']);
 
-/** Carries out a request and answers with `{complete, schedule}`, or what else was asked for. */
+/** Handles a request and returns `{complete, schedule}`, or other requested data. */
 export async function answerSchedule(schedule: Schedule, request: PlainDict): Promise<PlainDict> {
   const func = text(request, 'func');
   const name = text(request, 'name');
@@ -166,7 +166,7 @@ export async function answerSchedule(schedule: Schedule, request: PlainDict): Pr
   if (func === 'job_status')
     return newDict(Object.entries({ complete: true, data: entry ? status(entry) : newDict() }));
   const action = Object.hasOwn(actions, func) ? actions[func] : undefined;
-  if (!action) throw new HaliteError('call.arguments', `The scheduler knows no "${func}"`);
+  if (!action) throw new HaliteError('call.arguments', `The scheduler has no function "${func}"`);
   await action(schedule, name, request);
   if (request['persist'] === true && !unsaved.has(func)) await schedule.persist();
   return newDict(Object.entries({ complete: true, schedule: listed(schedule) }));

@@ -1,4 +1,4 @@
-// The file in which a minion keeps its schedule: `_schedule.conf` beside its other included configuration.
+// The file in which a minion saves its schedule: `_schedule.conf` next to its other included configuration.
 import { mkdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Dict, dictGet, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
@@ -22,7 +22,7 @@ export async function readSaved(path: string): Promise<Dict> {
   return isDict(schedule ?? null) ? (schedule as Dict) : newDict();
 }
 
-/** Replaces the file in one step: a reader never sees half of it. */
+/** Replaces the file atomically. */
 export async function writeSaved(path: string, schedule: PlainDict): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   await replaceFile(path, dumpYaml(newDict([['schedule', schedule]]), { sortKeys: false }));

@@ -1,4 +1,4 @@
-// The schedule as a whole, with a clock in the hand: who runs, who waits, and what is asked of it.
+// The whole schedule with a simulated clock: which jobs run, which wait, and requests to it.
 import { describe, expect, it } from 'vitest';
 import { newDict, type PlainDict, PyFloat, type Value } from '../../base/codec/value.ts';
 import { answerSchedule } from './requests.ts';
@@ -37,13 +37,13 @@ function clockwork(own: Record<string, Value>, pillar: Record<string, Value> = {
 const ping = (more: Record<string, Value> = {}): PlainDict => dict({ function: 'test.ping', seconds: 5, ...more });
 
 describe('a schedule', () => {
-  it('takes a whole float as the number it is', async () => {
+  it('reads a whole float as a number', async () => {
     const { pass, runs } = clockwork({ slow: ping({ seconds: new PyFloat(5) }) });
     await pass(12);
     expect(runs).toHaveLength(2);
   });
 
-  it('runs jobs of configuration and pillar, the former over the latter', async () => {
+  it('runs jobs of configuration and pillar; the former take precedence', async () => {
     const pillar = { both: ping({ args: ['pillar'] }), theirs: ping() };
     const { runs, pass } = clockwork({ both: ping({ args: ['own'], kwargs: dict({ a: 1 }) }) }, pillar);
     await pass(7);
@@ -53,7 +53,7 @@ describe('a schedule', () => {
     ]);
   });
 
-  it('does not start what runs as often as it may', async () => {
+  it('does not start a job that has reached its maximum', async () => {
     const { runs, running, pass, ask } = clockwork({
       one: ping(),
       two: ping({ maxrunning: 2 }),
@@ -65,7 +65,7 @@ describe('a schedule', () => {
     expect((await ask({ func: 'job_status', name: 'one' }))['data']).toMatchObject({ _skip_reason: 'maxrunning' });
   });
 
-  it('keeps the rhythm of jobs a new pillar leaves alone', async () => {
+  it('keeps the times of jobs that a new pillar does not change', async () => {
     const { runs, pass, setPillar } = clockwork({}, { same: ping(), gone: ping() });
     await pass(4);
     setPillar({ same: ping(), fresh: ping() });
@@ -75,7 +75,7 @@ describe('a schedule', () => {
     expect(runs.map(({ name }) => name)).toEqual(['same', 'fresh']);
   });
 
-  it('is added to, saved, and switched off', async () => {
+  it('can be extended, saved, and disabled', async () => {
     const { runs, saved, pass, ask } = clockwork({});
     await ask({ func: 'add', name: 'j', schedule: dict({ j: ping() }), persist: true });
     expect(saved).toEqual([dict({ j: ping({ enabled: true }) })]);
@@ -94,14 +94,14 @@ describe('a schedule', () => {
     expect(Object.keys((await ask({ func: 'list' }))['schedule'] as PlainDict)).toEqual(['enabled']);
   });
 
-  it('leaves the jobs of the pillar to the pillar', async () => {
+  it('does not change the jobs of the pillar', async () => {
     const { ask } = clockwork({}, { theirs: ping() });
     await ask({ func: 'add', name: 'theirs', schedule: dict({ theirs: ping({ seconds: 1 }) }), persist: false });
     await ask({ func: 'delete', name: 'theirs', persist: false });
     expect((await ask({ func: 'list' }))['schedule']).toMatchObject({ theirs: { seconds: 5 } });
   });
 
-  it('says what is wrong once', async () => {
+  it('reports a problem once', async () => {
     const { complaints, pass } = clockwork({ bad: 'text', worse: dict({ function: 'test.ping', cron: 'never' }) });
     await pass(5);
     expect(complaints.length).toBe(2);
@@ -112,7 +112,7 @@ describe('a schedule', () => {
     return dict({ time: `2026-11-15T${clock}`, time_fmt: '%Y-%m-%dT%H:%M:%S' });
   };
 
-  it('leaves out and adds the runs a configuration names', async () => {
+  it('skips and adds the runs that a configuration names', async () => {
     const { runs, pass } = clockwork({ j: ping({ skip_explicit: [at(13)], run_explicit: [at(3), at(-30)] }) });
     await pass(2);
     expect(runs.length).toBe(0);
@@ -124,7 +124,7 @@ describe('a schedule', () => {
     expect(runs.length).toBe(2);
   });
 
-  it('says that a range is wrong, and does not run', async () => {
+  it('reports an invalid range, and does not run', async () => {
     const { complaints, runs, pass, ask } = clockwork({
       a: ping({ range: 'always' }),
       b: ping({ skip_during_range: dict({ start: 'rubbish', end: '11:00' }) }),
@@ -138,7 +138,7 @@ describe('a schedule', () => {
     expect((await ask({ func: 'job_status', name: 'a' }))['data']).toMatchObject({ _error: complaints[0] });
   });
 
-  it('counts by the interval where other times stand beside it, and not at all without times', async () => {
+  it('uses the interval when there are other times, and never runs without times', async () => {
     const { runs, pass } = clockwork({
       both: ping({ when: '10:30' }),
       none: dict({ function: 'test.ping', run_on_start: true, run_explicit: [at(2)] }),
@@ -147,7 +147,7 @@ describe('a schedule', () => {
     expect(runs.map(({ name }) => name)).toEqual(['both']);
   });
 
-  it('shows what Salt shows of a job', async () => {
+  it('shows a job as Salt does', async () => {
     const { ask, pass } = clockwork({
       enabled: false,
       daily: dict({ function: 'test.ping', when: '10:30' }),
@@ -161,15 +161,15 @@ describe('a schedule', () => {
     expect(await status('once')).not.toHaveProperty('_skip_reason');
   });
 
-  it('takes a pattern that never comes for a wrong one', async () => {
+  it('treats a pattern that never matches as invalid', async () => {
     const { complaints, pass } = clockwork({ j: dict({ function: 'test.ping', cron: '5 10 31 2 *' }) });
     await pass(2);
     expect(complaints).toEqual(['Invalid cron string. Ignoring job j.']);
   });
 
-  it('knows nothing of requests it does not know', async () => {
+  it('refuses unknown requests', async () => {
     const { ask } = clockwork({});
-    await expect(ask({ func: 'constructor' })).rejects.toThrow('knows no');
+    await expect(ask({ func: 'constructor' })).rejects.toThrow('has no function');
     await expect(ask({ func: 'add', schedule: 'x' })).rejects.toThrow('dict');
   });
 });

@@ -1,4 +1,4 @@
-// The schedule of a daemon: its jobs from configuration and pillar, the look at the clock, and the runs that follow.
+// The schedule of a daemon: its jobs from configuration and pillar, the periodic check, and the resulting runs.
 import { pyStr } from '../../base/codec/python/index.ts';
 import { type Dict, dictEntries, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { messageOf } from '../../base/errors/index.ts';
@@ -8,7 +8,7 @@ import { loadCron, noCron } from './cron.ts';
 import { argumentsOf, type Entry, functionOf, isSetting, newState, numberOf, plainEntry } from './entry.ts';
 import { type Due, evaluate } from './evaluate.ts';
 
-/** A run of a job, handed to the daemon. */
+/** A run of a job, passed to the daemon. */
 export interface ScheduledRun {
   readonly name: string;
   readonly fun: string;
@@ -23,18 +23,18 @@ export interface ScheduleHost {
   readonly random: () => number;
   readonly pillar: () => Dict;
   readonly grains: () => Dict;
-  /** Names of the jobs that run at the moment, one for each run. */
+  /** Names of the running jobs, one for each run. */
   readonly running: () => Promise<readonly string[]>;
   readonly run: (run: ScheduledRun) => void;
-  /** Keeps the jobs that are not of the pillar. */
+  /** Saves the jobs that do not come from the pillar. */
   readonly persist: (schedule: PlainDict) => Promise<void>;
-  /** How late a job of a named moment may be. */
+  /** How late a job for a given time may be. */
   readonly graceMs: number;
 }
 
 export class Schedule {
   readonly #host: ScheduleHost;
-  /** Jobs and settings that are not of the pillar. */
+  /** Jobs and settings that do not come from the pillar. */
   readonly #own: Map<string, Value>;
   #entries = new Map<string, Entry>();
   #cron = noCron;
@@ -46,7 +46,7 @@ export class Schedule {
     this.#own = new Map(dictEntries(own).map(([name, value]) => [pyStr(name), value]));
   }
 
-  /** Everything by name: the pillar's, then our own over it. */
+  /** All jobs by name: the pillar's, overridden by our own. */
   merged(where?: 'opts' | 'pillar'): Map<string, Value> {
     const pillar = where === 'opts' ? [] : dictEntries(this.#pillarSchedule());
     const own = where === 'pillar' ? [] : [...this.#own];
@@ -69,7 +69,7 @@ export class Schedule {
     if (this.#own.delete(name)) this.#entries.delete(name);
   }
 
-  /** Forgets what is known about a job, as after a change of its times. */
+  /** Resets the state of a job, as after a change of its times. */
   forget(name: string): void {
     this.#entries.delete(name);
   }
@@ -91,7 +91,7 @@ export class Schedule {
       );
   }
 
-  /** One look at the clock; looks never overlap. */
+  /** One check; checks never overlap. */
   tick(): Promise<void> {
     this.#ticking = this.#ticking
       .then(() => this.#look())
@@ -99,7 +99,7 @@ export class Schedule {
     return this.#ticking;
   }
 
-  /** Runs a job now, whatever its times say. */
+  /** Runs a job now, independent of its times. */
   async runNow(name: string): Promise<boolean> {
     const entry = this.entry(name);
     if (!entry) return false;
@@ -114,7 +114,7 @@ export class Schedule {
     return isDict(found ?? null) ? (found as Dict) : newDict();
   }
 
-  /** Entries follow what configuration and pillar say now; those that stay the same keep their memory. */
+  /** Updates the entries from configuration and pillar; unchanged ones keep their state. */
   #refresh(): Map<string, Value> {
     const merged = this.merged();
     const fresh = new Map<string, Entry>();
@@ -178,11 +178,14 @@ export class Schedule {
     const most = numberOf(data['maxrunning'] ?? 1);
     const count = running.filter((other) => other === name).length;
     if (count < most) return false;
-    this.#host.log.debug('The scheduled job was not started: as many run as may run', { job: name, maxrunning: most });
+    this.#host.log.debug('The scheduled job was not started: its maximum number of runs is active', {
+      job: name,
+      maxrunning: most,
+    });
     return true;
   }
 
-  /** The same complaint about a job once. */
+  /** Reports the same problem of a job once. */
   #complain(name: string, text: string): void {
     if (this.#complained.get(name) === text) return;
     this.#complained.set(name, text);

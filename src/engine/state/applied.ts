@@ -1,4 +1,4 @@
-// What came of a use of the state engine, in the form the execution module `state` gives back.
+// The outcome of applying states, in the form that the execution module `state` returns.
 import type { Dict, Value } from '../../base/codec/value.ts';
 import type { Applied } from '../../extend/sdk/index.ts';
 import { checkResult } from './check-result.ts';
@@ -12,6 +12,6 @@ export const shownAs = (value: Value, retcode = 0): Applied => ({ return: value,
 /** Nothing was applied: the reasons. */
 export const refused = (errors: readonly Value[]): Applied => shownAs([...errors], compilerError);
 
-/** Results by tag: one that failed makes the whole fail, unless `high` says that it was expected to. */
+/** Results by tag: one failure makes the whole fail, unless `high` declares that it was expected. */
 export const judged = (value: Dict, high?: High): Applied =>
   shownAs(value, checkResult(value, high) ? 0 : stateFailure);

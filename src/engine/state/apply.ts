@@ -142,7 +142,7 @@ export class ApplyStates implements StateApply {
     return matchesOf(mods, this.#parts.session.opts);
   }
 
-  /** The high data of the last run, where that is asked for. */
+  /** The high data of the last run, where that is requested. */
   async #cached({ cache, cacheName = 'highstate' }: ApplyOptions): Promise<High | undefined> {
     return cache ? readHighCache(this.#cacheDir, cacheName) : undefined;
   }
@@ -153,7 +153,7 @@ export class ApplyStates implements StateApply {
     await writeHighCache(this.#cacheDir, cacheName, builder.high, session.log);
   }
 
-  /** `autoload_dynamic_modules`: users' extensions come along with the states that need them. */
+  /** `autoload_dynamic_modules`: updates users' extensions before the states that need them. */
   async #loadDynamic(saltenvs: readonly string[]): Promise<void> {
     const { session } = this.#parts;
     if (session.opts['autoload_dynamic_modules'] === false) return;
@@ -168,7 +168,7 @@ export class ApplyStates implements StateApply {
       const fresh = Array.isArray(grains) && grains.length > 0;
       await session.reload({ modules: true, grains: fresh, pillar: fresh });
     } catch (error) {
-      session.log.error('The extensions of users could not be brought up to date', { error: messageOf(error) });
+      session.log.error('The extensions of users could not be updated', { error: messageOf(error) });
     }
   }
 

@@ -1,4 +1,4 @@
-// Keeps the high data of the last run, for runs that ask for it (`cache=True`).
+// Stores the high data of the last run, for runs with `cache=True`.
 import { mkdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { pack, unpack } from '../../base/codec/msgpack/index.ts';
@@ -9,7 +9,7 @@ import { fromHigh, type High, toHigh } from './data.ts';
 
 const ending = '.cache.p';
 
-/** A name from outside stays inside the cache folder. */
+/** A name from outside cannot leave the cache folder. */
 const pathOf = (cacheDir: string, name: string): string => join(cacheDir, `${basename(name)}${ending}`);
 
 export async function readHighCache(cacheDir: string, name: string): Promise<High | undefined> {
@@ -21,7 +21,7 @@ export async function readHighCache(cacheDir: string, name: string): Promise<Hig
   }
 }
 
-/** Written for the owner only: state data may hold secrets. */
+/** Readable by the owner only: state data may contain secrets. */
 export async function writeHighCache(cacheDir: string, name: string, high: High, log: ExtensionLog): Promise<void> {
   const path = pathOf(cacheDir, name);
   try {

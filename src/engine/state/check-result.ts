@@ -1,9 +1,9 @@
-// Judges a whole run: failed unless every state succeeded, or its failure was expected and handled.
+// Evaluates a whole run: failed unless every state succeeded, or its failure was expected and handled.
 import { type Dict, dictEntries, dictGet, isDict, type Value } from '../../base/codec/value.ts';
 import { type High, isBody } from './data.ts';
 import { splitTag } from './tags.ts';
 
-/** Whether a run is a success. `high` is what was run: it tells which failures have an `onfail` that handles them. */
+/** Whether a run is a success. `high` is what was run: it determines which failures are handled by an `onfail`. */
 export function checkResult(running: Value, high?: High, recurse = false): boolean {
   if (!isDict(running)) return false;
   const entries = dictEntries(running);
@@ -23,7 +23,7 @@ function succeeded(tag: Value, result: Value, high: High | undefined, recurse: b
   return verdict === undefined ? checkResult(result, high, true) : verdict !== false;
 }
 
-/** A failure counts as handled when a state has `onfail` on it with `onfail_stop: False`, and went well. */
+/** A failure counts as handled when a state has `onfail` on it with `onfail_stop: False`, and succeeded. */
 function isHandled(tag: string, result: Value, running: Dict, high: High | undefined): boolean {
   if (!high || !isDict(result)) return false;
   const parts = splitTag(tag);

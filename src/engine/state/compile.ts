@@ -11,13 +11,13 @@ import { compileHigh } from './low/compile.ts';
 const compiled = (errors: string[], chunks: () => Chunk[]): CompiledStates =>
   errors.length > 0 ? { kind: 'errors', errors } : { kind: 'chunks', chunks: chunks() };
 
-/** Requisites that the options switch off. */
+/** Requisites that the options disable. */
 export function disabledRequisites(option: Value | undefined): ReadonlySet<string> {
   if (option === undefined || option === null) return new Set();
   return new Set((Array.isArray(option) ? option : [option]).map(textOf));
 }
 
-/** For data that is going to be run: the first step that finds something wrong is the last. */
+/** For data that will be run: stops after the first step with errors. */
 export function compileForRun(high: High, disabled: ReadonlySet<string>, orchestrationJid?: Value): CompiledStates {
   const errors = [...applyExtensions(high, false), ...verifyHigh(high)];
   if (errors.length > 0) return { kind: 'errors', errors };
@@ -26,7 +26,7 @@ export function compileForRun(high: High, disabled: ReadonlySet<string>, orchest
   return compiled(errors, () => compileHigh(high, orchestrationJid));
 }
 
-/** Like compileForRun, but goes on as far as it can before it complains (`state.show_lowstate`). */
+/** Like compileForRun, but continues as far as possible before it reports errors (`state.show_lowstate`). */
 export function compileForShow(high: High, before: readonly string[], disabled: ReadonlySet<string>): CompiledStates {
   const errors = [
     ...before,
@@ -38,12 +38,12 @@ export function compileForShow(high: High, before: readonly string[], disabled: 
   return compiled(errors, () => compileHigh(high));
 }
 
-/** Chunks of SLS files as they are written: nothing is extended or excluded (`state.show_low_sls`). */
+/** Chunks of SLS files as written: nothing is extended or excluded (`state.show_low_sls`). */
 export function compileAsWritten(high: High, before: readonly string[]): CompiledStates {
   return compiled([...before, ...verifyHigh(high)], () => compileHigh(high));
 }
 
-/** Chunks whose requisites are all in place, for `state.sls_id`, which picks among them. */
+/** Chunks with all requisites applied, for `state.sls_id`, which selects among them. */
 export function compileForOne(high: High, before: readonly string[], disabled: ReadonlySet<string>): CompiledStates {
   const errors = [...before, ...verifyHigh(high), ...applyRequisitesIn(high, disabled)];
   return compiled(errors, () => compileHigh(high));

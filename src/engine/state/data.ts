@@ -1,4 +1,4 @@
-// High data, low chunks and the few Python habits of dicts and lists that Salt's compiler depends on.
+// High data, low chunks and the properties of Python's dicts and lists on which Salt's compiler depends.
 import { pyRepr, pyStr, pyTypeName, reprKey } from '../../base/codec/python/index.ts';
 import {
   type Dict,
@@ -11,7 +11,7 @@ import {
   type Value,
 } from '../../base/codec/value.ts';
 
-/** One id: state → arguments, and the `__sls__`/`__env__` it came from. Maps, because the order of keys is meaning. */
+/** One id: state → arguments, and its `__sls__`/`__env__`. Maps, because the order of keys matters. */
 export type Body = Map<Value, Value>;
 /** Id → body; besides, `__extend__` and `__exclude__` lists. */
 export type High = Map<Value, Value>;
@@ -22,8 +22,8 @@ export const isBody = (value: Value | undefined): value is Body => value instanc
 export const isHidden = (key: Value): boolean => typeof key === 'string' && key.startsWith('__');
 
 /**
- * Rendered data as high data. A body that two ids share (a YAML alias) stays shared, as in Python: what is done to it
- * under the first id must not be done again under the second.
+ * Rendered data as high data. A body that two ids share (a YAML alias) stays shared, as in Python: a change made for
+ * the first id must not be repeated for the second.
  */
 export function toHigh(rendered: Dict): High {
   const seen = new Map<object, Body>();
@@ -43,7 +43,7 @@ export function toHigh(rendered: Dict): High {
   return high;
 }
 
-/** High data as it is shown, cached or sent. */
+/** High data for output, cache or transfer. */
 export function fromHigh(high: High): Dict {
   return dictOf([...high].map(([id, body]) => [id, isBody(body) ? dictOf([...body]) : body] as const));
 }
@@ -67,7 +67,7 @@ export function setKey(dict: Dict, key: Value, value: Value): void {
   else dict[String(key)] = value;
 }
 
-/** The entry of a map, made when it is not there. */
+/** The entry of a map, created if missing. */
 export function entryOf<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   let value = map.get(key);
   if (value === undefined) {
@@ -77,7 +77,7 @@ export function entryOf<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   return value;
 }
 
-/** The list below a key, made when there is none. */
+/** The list below a key, created if missing. */
 export function listAt(map: Map<Value, Value>, key: Value): Value[] {
   const value = map.get(key);
   if (Array.isArray(value)) return value;
@@ -86,7 +86,7 @@ export function listAt(map: Map<Value, Value>, key: Value): Value[] {
   return list;
 }
 
-/** A copy that shares nothing; what was shared inside stays shared inside. */
+/** A deep copy; objects shared inside the value stay shared in the copy. */
 export function deepCopy<V extends Value>(value: V): V {
   return copyValue(value, new Map()) as V;
 }
@@ -116,7 +116,7 @@ function copyValue(value: Value, memo: Map<object, Value>): Value {
 /** type(value).__name__ for rendered data, whose dicts are of a class of Salt's. */
 export const typeName = (value: Value): string => (isDict(value) ? 'OrderedDict' : pyTypeName(value));
 
-/** str(value) of rendered data: Python shows the class of dicts that keep order. */
+/** str(value) of rendered data: Python prints the class of ordered dicts. */
 export function shown(value: Value): string {
   return typeof value === 'string' ? value : shownRepr(value);
 }

@@ -33,5 +33,5 @@ const runtime = [
   ...['__pub_pid', '__pub_tgt_type', '__prereq__', '__prerequired__', '__umask__'],
 ];
 
-/** Keys of a chunk that are no arguments of the function, unless it declares them. */
+/** Keys of a chunk that are not arguments of the function, unless it declares them. */
 export const internalKeywords: ReadonlySet<string> = new Set([...requisites, ...requisitesIn, ...runtime]);

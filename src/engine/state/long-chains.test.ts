@@ -1,4 +1,4 @@
-// Long chains of requisites: deep ones must neither overflow the stack nor take for ever.
+// Long chains of requisites: must neither overflow the stack nor take quadratic time.
 import { describe, expect, it } from 'vitest';
 import { isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { YamlTreeMinion } from './testing.ts';
@@ -39,7 +39,7 @@ async function apply(
   }
 }
 
-// Time is for benchmarks; but work that grew with the square of the length would not end within the test's time.
+// No time is measured; quadratic work would exceed the test's timeout.
 describe.each([
   ['forward', forward],
   ['backward', backward],

@@ -2,7 +2,7 @@
 import type { StateSession } from './run/session.ts';
 import type { SlsRenderer, StateFiles } from './sources.ts';
 
-/** The tree as the minion's file client sees it. */
+/** The tree as seen by the minion's file client. */
 export function clientFiles(session: StateSession): StateFiles {
   const { files } = session.context();
   return {

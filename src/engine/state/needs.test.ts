@@ -1,4 +1,4 @@
-// States whose module cannot work here, and states that choose the module behind a name.
+// States whose module is not available here, and states that choose the module for a name.
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -11,7 +11,7 @@ afterEach(() => {
   for (const minion of minions.splice(0)) minion.remove();
 });
 
-/** States that work with `tool.answer`, and one that runs a program which is nowhere. */
+/** States that use `tool.answer`, and one that runs a program that does not exist. */
 const tool = defineState({
   name: 'tool',
   doc: 'Uses a tool.',
@@ -29,7 +29,7 @@ const tool = defineState({
 });
 const asks = defineState({
   name: 'asks',
-  doc: 'Asks a module that others can stand in for.',
+  doc: 'Calls a module that others can replace.',
   functions: {
     run: state({
       doc: 'Asks.',
@@ -37,7 +37,7 @@ const asks = defineState({
       run: async (_, ctx) => ctx.ok(String(await ctx.call<string>('asks.answer'))),
     }),
     missing: state({
-      doc: 'Runs what is not there.',
+      doc: 'Runs a program that does not exist.',
       params: { name: p.string() },
       run: async (_, ctx) => ctx.ok((await ctx.exec('halite-no-such-program', [])).stdout),
     }),
@@ -61,7 +61,7 @@ async function commentsOf(minion: YamlTreeMinion): Promise<unknown[]> {
 }
 
 describe('a state module whose needs are not met', () => {
-  it('fails those states alone, with what is missing, and works once it is there', async () => {
+  it('fails only those states, with what is missing, and works once it is installed', async () => {
     const marker = (minion: YamlTreeMinion): string => join(minion.folder, 'installed');
     const sls = (place: string): string =>
       `before: {tool.present: []}\ninstall: {cmd.run: [{name: touch ${place}}, {reload_modules: true}]}\nafter: {tool.present: []}\n`;
@@ -87,7 +87,7 @@ ${answers('it works')}`;
 });
 
 describe('provider', () => {
-  it('puts another module behind a name, for that state alone', async () => {
+  it('uses another module for a name, for that state only', async () => {
     const sls = `one: {asks.run: [{provider: other}]}
 two: {asks.run: [{provider: [{asks: third}]}]}
 three: {asks.run: []}

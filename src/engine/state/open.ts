@@ -1,4 +1,4 @@
-// Sets up one use of the state engine: options, pillar, session, and where files come from.
+// Sets up one run of the state engine: options, pillar, session, and the source of files.
 import { randomInt } from 'node:crypto';
 import type { Dict, Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
@@ -18,7 +18,7 @@ import { HighstateBuilder } from './sls/highstate.ts';
 import type { SlsRenderer, StateFiles } from './sources.ts';
 import { TopReader } from './top/reader.ts';
 
-/** Other sources of files and of rendered data than the minion's own. */
+/** Sources of files and of rendered data other than the minion's own. */
 export interface OpenSources {
   files?(session: StateSession): StateFiles;
   renderer?(session: StateSession): SlsRenderer;
@@ -47,7 +47,7 @@ export async function openRun(
   const builder = new HighstateBuilder({ files, renderer, available, log: session.log, autoOrder });
   const top = new TopReader({ id, minion, session, files, renderer, available, envs });
   const numbers = new RunNumbers();
-  // Salt: a number that is the same for all states of a run.
+  // As in Salt: a number that is the same for all states of a run.
   const instanceId = String(randomInt(2 ** 47));
   const caller = new StateCaller({ session, numbers, mocked: request.mock ?? false, instanceId });
   const identity = { id, jid: state.job?.jid ?? textOf(state.shown?.['jid'] ?? ''), instanceId };
@@ -65,7 +65,7 @@ export async function openRun(
   };
 }
 
-/** The session with its pillar: compiled anew, unless salt-call has just done that. */
+/** The session with its pillar: compiled again, unless salt-call has just done that. */
 async function openSession(
   runtime: Runtime,
   state: JobState,

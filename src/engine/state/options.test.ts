@@ -40,7 +40,7 @@ function withMaster(
 }
 
 describe('options of the master', () => {
-  it('win over the minion’s where they concern everybody', async () => {
+  it('take precedence over the minion’s where they apply to all minions', async () => {
     const master = newDict([
       ['renderer', 'yaml'],
       ['failhard', true],
@@ -61,7 +61,7 @@ describe('options of the master', () => {
     expect(asJson((await run.show.top()).return)).toEqual({ dev: ['d'], base: ['a', 'b'] });
   });
 
-  it('are not asked for without a master', async () => {
+  it('are not requested without a master', async () => {
     const { asked, minion: m } = withMaster({}, { opts: { file_client: 'local' } });
     await (await m.open()).show.top();
     expect(asked).toEqual([]);
@@ -112,7 +112,7 @@ describe('environments', () => {
 });
 
 describe('pillar', () => {
-  it('is compiled for the run and its environment, and what was given wins', async () => {
+  it('is compiled for the run and its environment, and given values take precedence', async () => {
     const asked: unknown[] = [];
     const compilePillar: NonNullable<TestTree['minion']>['compilePillar'] = async (options) => {
       asked.push(options);

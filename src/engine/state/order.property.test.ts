@@ -1,4 +1,4 @@
-// Requisites against an independent account of what they mean, on random graphs without circles.
+// Requisites compared with an independent model of their meaning, on random graphs without cycles.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
@@ -10,7 +10,7 @@ interface Spec {
   readonly succeeds: boolean;
   readonly changes: boolean;
   readonly kind: Kind;
-  /** States it names, by place in a hidden order that has no circles. */
+  /** States it names, by position in a hidden acyclic order. */
   readonly targets: readonly number[];
   readonly written: 'forward' | 'in';
 }
@@ -21,7 +21,7 @@ interface Expected {
   readonly changed: boolean;
 }
 
-/** What the documentation says, state by state in the hidden order. */
+/** The documented behaviour, state by state in the hidden order. */
 function account(specs: readonly Spec[]): Expected[] {
   const done: Expected[] = [];
   for (const spec of specs) {
@@ -72,7 +72,7 @@ const tree = fc.integer({ min: 1, max: 14 }).chain((count) =>
         }),
       ),
     ),
-    // The order they are written in has nothing to do with the order they depend in.
+    // The order in which they are written is independent of the order of dependencies.
     order: fc.shuffledSubarray(
       Array.from({ length: count }, (_, at) => at),
       { minLength: count, maxLength: count },
@@ -116,7 +116,7 @@ const comments: Readonly<Record<'skip' | 'fail' | 'watch', RegExp>> = {
 };
 
 describe('requisites', () => {
-  it('do what is written, in an order that honours them', async () => {
+  it('run in an order that respects them', async () => {
     const minion = new YamlTreeMinion({ files: {} });
     await fc.assert(
       fc.asyncProperty(tree, async ({ specs, order }) => {
@@ -139,7 +139,7 @@ describe('requisites', () => {
     minion.remove();
   });
 
-  it('leave states without requisites in the order they are numbered', async () => {
+  it('keep states without requisites in the order of their numbers', async () => {
     const minion = new YamlTreeMinion({ files: {} });
     await fc.assert(
       fc.asyncProperty(

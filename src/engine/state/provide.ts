@@ -1,4 +1,4 @@
-// Offers the state engine to contexts; the engine itself is loaded when a function asks for it.
+// Provides the state engine to contexts; the engine itself is loaded on first use.
 import type { StateServices } from '../../extend/sdk/index.ts';
 import type { JobState, Runtime } from '../exec/index.ts';
 

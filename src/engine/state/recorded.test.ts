@@ -1,4 +1,4 @@
-// Low data, results and errors of many state trees, compared with what Salt 3006.27 made of them (test/fixtures/state).
+// Low data, results and errors of many state trees, compared with those of Salt 3006.27 (test/fixtures/state).
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { asJson } from './testing.ts';
@@ -37,7 +37,7 @@ function check(given: RecordedCase): void {
   });
 }
 
-describe('trees by hand', () => {
+describe('hand-written trees', () => {
   for (const given of read('cases.jsonl')) check(given);
 });
 

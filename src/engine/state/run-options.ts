@@ -1,4 +1,4 @@
-// The options of a state run: the minion's, those of the call, and what the master wants all its minions to have.
+// The options of a state run: the minion's, those of the call, and those that the master sets for all its minions.
 
 import { readFile } from 'node:fs/promises';
 import { isTruthy } from '../../base/codec/python/index.ts';
@@ -35,9 +35,9 @@ async function localConfig(path: string): Promise<Opts> {
   }
 }
 
-/** Taken from the master when it has them, else the minion's own stay. */
+/** Taken from the master when it has them, else the minion's own apply. */
 const kept = ['state_auto_order', 'top_file_merging_strategy', 'env_order', 'default_top'];
-/** Taken from the master, with what counts when it is silent. */
+/** Taken from the master, with defaults when it does not send them. */
 const taken: readonly (readonly [string, Value])[] = [
   ['failhard', false],
   ['state_top_saltenv', null],
@@ -48,7 +48,7 @@ const taken: readonly (readonly [string, Value])[] = [
   ['jinja_trim_blocks', false],
 ];
 
-/** What a run counts on when the master does not answer with options. */
+/** The options of a run when the master does not send any. */
 const unanswered: Opts = {
   renderer: 'jinja|yaml',
   failhard: false,
@@ -56,7 +56,7 @@ const unanswered: Opts = {
   nodegroups: newDict(),
 };
 
-/** Lays the master's options over those of the run. */
+/** Applies the master's options over those of the run. */
 export async function withMasterOptions(opts: Opts, minion: MinionServices): Promise<Opts> {
   if (isLocal(opts) || !minion.hasMaster || isTruthy(opts['local_state'] ?? false)) return opts;
   const answer = await minion.masterRequest(newDict([['cmd', '_master_opts']]));
@@ -75,7 +75,7 @@ export async function withMasterOptions(opts: Opts, minion: MinionServices): Pro
   return merged;
 }
 
-/** The environments a minion looks in, in order. */
+/** The environments in which a minion searches, in order. */
 export function environmentsOf(opts: Opts, served: readonly string[]): string[] {
   const order = opts['env_order'];
   const wanted = Array.isArray(order) ? [...new Set(order.map(textOf))] : [];
@@ -98,7 +98,7 @@ export async function masterTops(
   const load = newDict([
     ['cmd', '_master_tops'],
     ['id', id],
-    // Masters look for the grains among the options.
+    // Masters read the grains from the options.
     ['opts', newDict([...Object.entries(opts), ['grains', grains]])],
   ]);
   const answer = await minion.masterRequest(load);

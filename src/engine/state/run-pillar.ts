@@ -1,4 +1,4 @@
-// The pillar of a state run: compiled anew, with what the caller gave laid over it.
+// The pillar of a state run: compiled again, with the caller's values applied over it.
 import { isTruthy } from '../../base/codec/python/index.ts';
 import { type Dict, dictGet, isDict, newDict, type Value } from '../../base/codec/value.ts';
 import { loadYaml } from '../../base/codec/yaml/index.ts';
@@ -29,7 +29,10 @@ function textField(name: string, value: Value | undefined): Record<string, strin
   return value === undefined || value === null ? {} : { [name]: textOf(value) };
 }
 
-/** Salt: sources of the pillar may win over the override while it is compiled; afterwards the override wins. */
+/**
+ * As in Salt: sources of the pillar may override the given values while it is compiled; afterwards the given values
+ * take precedence.
+ */
 function overlay(pillar: Dict, override: Dict, opts: Opts): Dict {
   const strategy = opts['pillar_source_merging_strategy'];
   return mergeDicts(pillar, override, {
@@ -66,7 +69,7 @@ export async function readOverride(
   return undefined;
 }
 
-/** What the pillar compiler complained about. */
+/** The errors of the pillar compiler. */
 export function pillarErrors(pillar: Dict): readonly Value[] | undefined {
   const errors = dictGet(pillar, '_errors');
   if (errors === undefined || !isTruthy(errors)) return undefined;

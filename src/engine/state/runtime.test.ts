@@ -1,4 +1,4 @@
-// What a run does besides ordering: warnings, parallel states, events, hooks of modules, pauses, reloading.
+// Features of a run besides ordering: warnings, parallel states, events, hooks of modules, pauses, reloading.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -38,7 +38,7 @@ const module = (
   });
 
 describe('arguments', () => {
-  it('that nobody takes are named with what was meant, and the run goes on', async () => {
+  it('that are unknown are reported with a suggestion, and the run continues', async () => {
     const results = await apply(
       'one:\n  test.configurable_test_state:\n    - changes: false\n    - comnent: x\n    - requre: [a]\ntwo: test.nop\n',
     );
@@ -50,7 +50,7 @@ describe('arguments', () => {
     expect(resultOf(results, 'two')['result']).toBe(true);
   });
 
-  it('of the wrong type fail that state alone', async () => {
+  it('of the wrong type fail only that state', async () => {
     const mine = defineState({
       name: 'mine',
       doc: 'for the test',
@@ -75,7 +75,7 @@ describe('arguments', () => {
 });
 
 describe('the context of a state', () => {
-  it('knows the chunk, the run and the environment', async () => {
+  it('has the chunk, the run and the environment', async () => {
     let seen: unknown;
     const mine = module(async (ctx) => {
       seen = [
@@ -95,7 +95,7 @@ describe('the context of a state', () => {
     expect(seen).toEqual(['second', 'a', 'base', 'x', false, ['test_|-first_|-first_|-nop'], 2, 'm1']);
   });
 
-  it('changes things only outside of test=True', async () => {
+  it('applies changes only outside of test=True', async () => {
     let applied = 0;
     const mine = module((ctx) =>
       ctx.change(newDict([['k', 'v']]), 'Done', {
@@ -121,7 +121,7 @@ describe('the context of a state', () => {
     expect(applied).toBe(1);
   });
 
-  it('takes the result of apply when it is one, and fails with its words', async () => {
+  it('uses the result of apply when it is one, and fails with its message', async () => {
     const own = module((ctx) =>
       ctx.change(newDict([['a', 1]]), 'Done', {
         test: '',
@@ -156,7 +156,7 @@ describe('the context of a state', () => {
     expect(only(await apply('one:\n  mine.go: []\n', { states: { mine } }))['comment']).toBe('inner: Success! inner');
   });
 
-  it('turns an exception into a failure with its words', async () => {
+  it('converts an exception to a failure with its message', async () => {
     const mine = module(async () => {
       throw new TypeError('broken');
     });
@@ -167,7 +167,7 @@ describe('the context of a state', () => {
     expect(resultOf(results, 'two')['result']).toBe(true);
   });
 
-  it('refuses a return that is no result', async () => {
+  it('refuses a return value that is not a result', async () => {
     const mine = module(async () => 5 as never);
     expect(only(await apply('one:\n  mine.go: []\n', { states: { mine } }))['comment']).toBe(
       'An exception occurred in this state: Malformed state return. Data must be a dictionary type.',
@@ -203,7 +203,7 @@ describe('hooks of modules', () => {
     expect(calls).toEqual(['init']);
     expect(resultOf(results, 'one')['comment']).toBe('names ["one","two"]');
     expect(resultOf(results, 'three')['comment']).toBe('watched go go watch');
-    // What the joined states needed, the one that does their work needs too.
+    // The requisites of the combined states apply to the one that does their work too.
     expect(Number(resultOf(results, 'late')['__run_num__'])).toBeLessThan(
       Number(resultOf(results, 'one')['__run_num__']),
     );
@@ -243,7 +243,7 @@ describe('hooks of modules', () => {
 });
 
 describe('parallel states', () => {
-  it('run beside each other, and are waited for by what needs them', async () => {
+  it('run in parallel, and are awaited by dependent states', async () => {
     const order: string[] = [];
     let release: () => void = () => undefined;
     const gate = new Promise<void>((open) => {
@@ -266,7 +266,7 @@ describe('parallel states', () => {
 });
 
 describe('events and progress', () => {
-  it('tell the master of every state with state_events, and of those that ask', async () => {
+  it('report every state to the master with state_events, and those with fire_event', async () => {
     const sls =
       'one: test.nop\ntwo:\n  test.nop:\n    - name: x\n    - fire_event: true\nthree:\n  test.nop:\n    - fire_event: my/tag\n';
     await apply(sls, { opts: { file_client: 'remote', state_events: true }, jid: '20260101000000000001' });
@@ -279,14 +279,14 @@ describe('events and progress', () => {
     expect(minion!.progress).toEqual(['1/3 test.nop one', '2/3 test.nop two', '3/3 test.nop three']);
   });
 
-  it('are quiet without a master', async () => {
+  it('are not sent without a master', async () => {
     await apply('one:\n  test.nop:\n    - fire_event: true\n', { opts: { state_events: true } });
     expect(minion!.events).toEqual([]);
   });
 });
 
 describe('reloading', () => {
-  it('grains, pillar and modules are read again when a state says so', async () => {
+  it('grains, pillar and modules are loaded again when a state requests it', async () => {
     let compiled = 0;
     const seen: Value[] = [];
     const mine = module(async (ctx) => {
@@ -319,7 +319,7 @@ describe('runas', () => {
 });
 
 describe('global state conditions', () => {
-  it('keep states from running where no target matches', async () => {
+  it('prevent states from running where no target matches', async () => {
     const opts = {
       global_state_conditions: newDict([
         ['test.nop', ['not m1']],
@@ -336,7 +336,7 @@ describe('global state conditions', () => {
 });
 
 describe('umask', () => {
-  it('holds while the state runs', async () => {
+  it('applies while the state runs', async () => {
     const before = process.umask();
     const seen: number[] = [];
     const mine = module(async (ctx) => {
@@ -363,7 +363,7 @@ describe('pauses', () => {
 });
 
 describe('requisites without end', () => {
-  it('fail the state instead of running for ever', async () => {
+  it('fail the state instead of running endlessly', async () => {
     const sls =
       'bz0:\n  test.nop:\n    - order: 0.5\n    - onchanges:\n      - test: cy1\ncy1:\n  test.nop:\n    - prereq:\n      - test: cz2\n    - onfail_in:\n      - test: name0\n' +
       'cz2: test.nop\nbx5:\n  test.succeed_with_changes:\n    - onchanges_any:\n      - test: cx*\ncx6:\n  test.nop:\n    - name: name0\n    - onfail_in:\n      - test: bx5\n    - prereq_in:\n      - test: bx5\n      - test: cx6\n';

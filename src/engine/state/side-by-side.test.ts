@@ -1,4 +1,4 @@
-// States that run beside others, are switched off, or whose events nobody takes: they do not spoil the rest of the run.
+// Parallel states, disabled states and events that the master does not accept: they do not affect the rest of the run.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
@@ -29,7 +29,7 @@ const mine = (run: (ctx: StateContext, kwargs: PlainDict) => Promise<StateResult
 });
 
 describe('parallel states', () => {
-  it('are tried again by themselves, and say what the later attempts came to', async () => {
+  it('are retried independently, and report the later attempts', async () => {
     let times = 0;
     const states = mine(async (ctx) => (++times < 3 ? ctx.fail(`try ${times}`) : ctx.ok('works')));
     const sls = 'one:\n  mine.go:\n    - parallel: true\n    - retry: {attempts: 2, interval: 0}\n';
@@ -45,7 +45,7 @@ describe('parallel states', () => {
     expect(times).toBe(-2);
   });
 
-  it('that give no result fail alone', async () => {
+  it('without a result fail alone', async () => {
     const states = mine(async () => null as never);
     const results = await apply('one:\n  mine.go:\n    - parallel: true\ntwo:\n  test.nop: []\n', { states });
     expect(resultOf(results, 'one')['comment']).toMatch(/Malformed state return/);
@@ -66,7 +66,7 @@ describe('parallel states', () => {
     expect(resultOf(results, 'late')).toBeUndefined();
   });
 
-  it('leave the umask of the process alone, and are over before it is changed', async () => {
+  it('do not change the umask of the process, and end before it is changed', async () => {
     const seen: Record<string, string> = {};
     const states = mine(async (ctx) => {
       const before = process.umask();
@@ -102,8 +102,8 @@ describe('parallel states', () => {
   });
 });
 
-describe('states that are switched off', () => {
-  it('are not there for requisites and listeners', async () => {
+describe('disabled states', () => {
+  it('are not found by requisites and listeners', async () => {
     const grains = newDict([
       ['id', 'm1'],
       ['state_runs_disabled', ['test.succeed_with_changes']],
@@ -120,7 +120,7 @@ describe('states that are switched off', () => {
 });
 
 describe('events', () => {
-  it('of a master that does not take them hold the run up once, not once per state', async () => {
+  it('of a master that does not accept them delay the run once, not once per state', async () => {
     let asked = 0;
     const fire = async (): Promise<boolean> => {
       asked++;

@@ -1,21 +1,21 @@
-// What the compiler needs from outside: files of the state tree, and somebody who renders them.
+// The dependencies of the compiler: files of the state tree, and a renderer.
 import type { PlainDict, Value } from '../../base/codec/value.ts';
 
-/** An SLS file as it lies on this machine. */
+/** An SLS file on this machine. */
 export interface StateFile {
-  /** Its address: `salt://web/init.sls`. */
+  /** Its URL: `salt://web/init.sls`. */
   readonly source: string;
-  /** Where it was put. */
+  /** Its local path. */
   readonly dest: string;
 }
 
-/** The files of the state tree, as the minion's file client sees them. */
+/** The files of the state tree, as seen by the minion's file client. */
 export interface StateFiles {
-  /** Environments the file server knows. */
+  /** Environments of the file server. */
   envs(): Promise<readonly string[]>;
   /** Paths of every file in an environment. */
   fileList(saltenv: string): Promise<readonly string[]>;
-  /** Brings a file here; undefined when there is none. */
+  /** Fetches a file; undefined when there is none. */
   cacheFile(url: string, saltenv: string): Promise<string | undefined>;
 }
 
@@ -26,11 +26,11 @@ export interface SlsRequest {
   readonly context?: PlainDict;
 }
 
-/** Renders SLS files. Throws RenderError for what the author of the file can mend. */
+/** Renders SLS files. Throws RenderError for errors that the author of the file can fix. */
 export interface SlsRenderer {
   /** Data of a file; an empty dict for a file that is empty. */
   render(request: SlsRequest): Promise<Value>;
-  /** Data of a text that is no file (`state.template_str`). */
+  /** Data of a text that is not a file (`state.template_str`). */
   renderText(text: string): Promise<Value>;
 }
 

@@ -1,4 +1,4 @@
-// Cases recorded from real Salt (test/fixtures/state): how they are run here, and what is left out of the comparison.
+// Cases recorded from real Salt (test/fixtures/state): how they are run here, and what is excluded from the comparison.
 import { type Dict, newDict, type Value } from '../../base/codec/value.ts';
 import type { StateRun } from '../../extend/sdk/index.ts';
 import { asJson, YamlTreeMinion } from './testing.ts';
@@ -34,7 +34,7 @@ export function minionOf(given: RecordedCase): YamlTreeMinion {
   });
 }
 
-/** Times and the order of sets are left out, as the recorder did. */
+/** Times and the order of sets are excluded, as in the recorder. */
 function cleaned(value: unknown): unknown {
   if (Array.isArray(value))
     return value.map((error) => (typeof error === 'string' ? error.split('Traceback')[0] : error));
@@ -77,7 +77,7 @@ export async function resultsOf(given: RecordedCase, test: boolean): Promise<unk
   }
 }
 
-/** Where Salt itself breaks, a run must at least come to an end with a list or results. */
+/** Where Salt itself crashes, a run must at least end with a list or results. */
 export const isException = (json: Json | undefined): boolean =>
   json !== null && typeof json === 'object' && 'exception' in json;
 

@@ -26,17 +26,14 @@ export interface TestTree {
   readonly grains?: Dict;
   readonly pillar?: Dict;
   readonly jid?: string;
-  /** State modules of the test's own, besides the built-in ones. */
+  /** State modules of the test, in addition to the built-in ones. */
   readonly states?: Readonly<Record<string, StateModule>>;
   readonly minion?: Partial<Runtime['minion']>;
 }
 
 const quiet: ExtensionLog = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
-/**
- * A minion in a temporary folder whose state tree is the given files, read as YAML without templates, so that thousands of
- * runs cost little; `remove` takes the folder away. Extensions are tested with `TestMinion` of halite/testing.
- */
+/** A minion in a temporary folder whose state tree is the given files; `remove` deletes the folder. */
 export class YamlTreeMinion {
   readonly folder = mkdtempSync(join(tmpdir(), 'halite-state-'));
   readonly runtime: Runtime;
@@ -174,7 +171,7 @@ function load(text: string): Value {
   }
 }
 
-/** Results by tag, as a command shows them. */
+/** The outcome of applying `base/a.sls`. */
 export type Results = Record<string, Record<string, unknown>>;
 
 /** What came of applying `base/a.sls`. */

@@ -2,7 +2,7 @@
 import { HaliteError } from '../../base/errors/index.ts';
 import { nearest } from '../../base/util/nearest.ts';
 
-/** Every key a declaration can have. The compiler sees to it that none is missing. */
+/** Every key a declaration can have. The compiler checks that none is missing. */
 export type KnownKeys<Spec> = Readonly<Record<keyof Spec, true>>;
 
 /** The declaration as it was given; throws extension.broken when it has a key that is not known. `what`: `defineModule()`. */

@@ -40,7 +40,7 @@ export interface MinionRecord {
 /** More minions than any master has. */
 const mostRecords = 100_000;
 /** Ids without a key whose last refusal is stored, so that an operator can see the reason. */
-const mostStrangers = 1000;
+const mostWithoutKey = 1000;
 /** Maximum number of live connections of one id: real minions have fewer. */
 const mostConnections = 64;
 /** A minion that renews its proof leaves and rejoins within a short time. */
@@ -57,7 +57,7 @@ export type FleetStore = Pick<JobStore, 'loadMinionData' | 'saveMinionData' | 'd
 export class Fleet {
   readonly #records = new Map<string, MinionRecord>();
   /** Ids in it that have no key, oldest first. */
-  readonly #strangers = new Set<string>();
+  readonly #withoutKey = new Set<string>();
   readonly #data = new Map<string, MinionData>();
   readonly #sessionKey: (id: string) => string | undefined;
   readonly #store: FleetStore;
@@ -105,21 +105,21 @@ export class Fleet {
 
   /** The result of a sign-in. Any peer can send one: invented ids must not fill the memory. */
   signedIn(id: string, auth: NonNullable<MinionRecord['lastAuth']>): void {
-    this.#strangers.delete(id);
+    this.#withoutKey.delete(id);
     if (this.#records.has(id) || this.#records.size < mostRecords) this.record(id).lastAuth = auth;
   }
 
   /**
    * A peer without a key here was refused: stored so that an operator can see the reason, but only for the last ones.
    */
-  refusedStranger(id: string, auth: NonNullable<MinionRecord['lastAuth']>): void {
-    const isStranger = this.#strangers.delete(id) || !this.#records.has(id);
+  refusedWithoutKey(id: string, auth: NonNullable<MinionRecord['lastAuth']>): void {
+    const isWithoutKey = this.#withoutKey.delete(id) || !this.#records.has(id);
     this.record(id).lastAuth = auth;
-    if (!isStranger) return;
-    this.#strangers.add(id);
-    if (this.#strangers.size <= mostStrangers) return;
-    const [oldest] = this.#strangers;
-    this.#strangers.delete(oldest as string);
+    if (!isWithoutKey) return;
+    this.#withoutKey.add(id);
+    if (this.#withoutKey.size <= mostWithoutKey) return;
+    const [oldest] = this.#withoutKey;
+    this.#withoutKey.delete(oldest as string);
     this.#records.delete(oldest as string);
   }
 

@@ -47,7 +47,7 @@ export interface RequestPortParts {
   readonly log: Logger;
   readonly keys: Pick<KeyStore, 'accepted' | 'statesOf'>;
   readonly secrets: Pick<Secrets, 'aes' | 'session' | 'pair'>;
-  readonly fleet: Pick<Fleet, 'contact' | 'record' | 'signedIn' | 'refusedStranger'>;
+  readonly fleet: Pick<Fleet, 'contact' | 'record' | 'signedIn' | 'refusedWithoutKey'>;
   readonly durable: Pick<DurableJobs, 'arrived'>;
   /** Commands of authenticated minions. */
   readonly handlers: HandlerTable;
@@ -219,7 +219,7 @@ export class RequestPort {
     const detail = `speaks protocol ${envelope.version}, minimum_auth_version is ${opts.minimum_auth_version}`;
     const auth = { result: 'too-old', at: Date.now(), detail } as const;
     if (id && keys.statesOf(id).length > 0) fleet.signedIn(id, auth);
-    else if (id) fleet.refusedStranger(id, auth);
+    else if (id) fleet.refusedWithoutKey(id, auth);
     log.limited(`old:${id || request.peer}`, 'warn', 'request in an older protocol refused', {
       minion: id,
       why: detail,

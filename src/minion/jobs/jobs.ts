@@ -104,7 +104,7 @@ export class Jobs {
     void this.#active.get(jid)?.finally(() => this.#scheduled.delete(jid));
   }
 
-  /** A master that asks about a job whose result is being delivered is told that it is still running. */
+  /** For a master that asks about a job whose result is being delivered, the job still counts as running. */
   delivering(): PublishedJob[] {
     const late = [...this.#leaving.values()].filter(({ since }) => Date.now() - since > slowDeliveryMs);
     return late.map(({ job }) => job);

@@ -112,7 +112,7 @@ export class MasterTrust {
       `The master ${master} signs with another key than the one this minion trusts. Nothing is accepted from it until that is settled.`,
       `  trusted key:   ${fingerprint(this.#storedText ?? '', this.#opts.hash_type)}  (in ${this.path})`,
       `If the master was rebuilt or its key was replaced on purpose, remove ${this.path} and accept this minion's key on the master.`,
-      'If nobody changed the key, somebody may stand between this minion and its master. The minion keeps trying.',
+      'If nobody changed the key, an attacker may be between this minion and its master. The minion keeps trying.',
     ].join('\n');
   }
 
@@ -124,7 +124,7 @@ export class MasterTrust {
       `  presented key: ${fingerprint(presented, hash)}`,
       `If the master was rebuilt or its key was replaced on purpose, compare the second line with "salt-key -F master" on the master`,
       `and then remove ${this.path}. Several masters of one minion must all use the same key pair.`,
-      'If nobody changed the key, somebody may stand between this minion and its master. The minion keeps trying.',
+      'If nobody changed the key, an attacker may be between this minion and its master. The minion keeps trying.',
     ].join('\n');
   }
 

@@ -1,4 +1,4 @@
-// The loop: mutate, run, keep what reached something new; what goes wrong is made small and reported once.
+// The loop: mutate, run, keep inputs that reached something new; failures are minimised and reported once.
 import { Dice } from '../../support/fuzz.ts';
 import type { Coverage } from './coverage.ts';
 import { minimise } from './minimise.ts';
@@ -28,7 +28,7 @@ export interface LoopOptions {
   readonly tokens: readonly string[];
   /** The corpus will be kept: it is made as small as can be. */
   readonly save: boolean;
-  /** Told before every run: a run that never ends is found by who watches. */
+  /** Called before every run, so that the supervisor finds a run that never ends. */
   readonly announce: (input: Uint8Array) => void;
 }
 

@@ -1,4 +1,4 @@
-// Smaller inputs that still do the same.
+// Finds smaller inputs with the same effect.
 
 /** Leaves out pieces, then makes the rest plain, as long as `same` says yes. At most `tries` questions. */
 export async function minimise(

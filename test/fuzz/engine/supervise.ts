@@ -1,4 +1,4 @@
-// Runs a target in a thread of its own; a run that never ends or takes all memory is a find too.
+// Runs a target in its own thread; a run that never ends or uses all memory is a finding too.
 import { Worker } from 'node:worker_threads';
 import type { Outcome } from './loop.ts';
 import type { Report, Task } from './worker.ts';

@@ -1,4 +1,4 @@
-// A clock that goes only when it is told to: timers and the time of day, for code that uses the global ones.
+// A simulated clock: timers and the time of day, for code that uses the global ones.
 
 interface Timer {
   readonly at: number;

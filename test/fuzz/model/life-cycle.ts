@@ -1,4 +1,4 @@
-// Random lives of jobs: a list of events for a world, and what must hold however they come.
+// Random sequences of events in the life of jobs, and the invariants that must hold for each.
 import { dictEntries } from '../../../src/base/codec/value.ts';
 import { hold } from '../engine/target.ts';
 import type { JobLifeStore } from './memory-store.ts';
@@ -68,7 +68,7 @@ const happenings: readonly (readonly [string, Happening])[] = [
 export const nameOf = ([kind, who, amount]: Event): string =>
   `${happenings[kind % happenings.length]![0]} ${who} ${amount}`;
 
-/** Plays the events, lets everything come to rest, and checks the books. */
+/** Plays the events, waits until everything is finished, and checks the invariants. */
 export async function play(store: JobLifeStore, events: readonly Event[]): Promise<void> {
   const world = new World(store);
   try {
@@ -117,11 +117,11 @@ async function checkJob(world: World, job: Published): Promise<void> {
     const balance = new Map(dictEntries(last.balance));
     const sum = [...balance.values()].reduce<number>((all, count) => all + Number(count), 0);
     hold(sum === targeted.length, `${jid}: ${sum} verdicts for ${targeted.length} minions`);
-    hold(balance.get('waiting') === 0 && balance.get('running') === 0, `${jid}: nobody is left open`);
+    hold(balance.get('waiting') === 0 && balance.get('running') === 0, `${jid}: no minion is left open`);
     for (const id of targeted)
       hold(
         items.some((item) => item.type !== 'progress' && 'id' in item && item.id === id),
-        `${jid} ${id}: its fate is shown`,
+        `${jid} ${id}: its outcome is shown`,
       );
   }
   if (jid === '') return;
@@ -169,8 +169,8 @@ function checkWorld(world: World): void {
   hold(world.errors.length === 0, `no errors are logged: ${world.errors.join('; ')}`);
   // Questions nobody waits for are given up when there are many, or after an hour.
   const open = tracker.active().filter(({ fun }) => !fun.startsWith('saltutil.'));
-  hold(open.length === 0, `no job is followed for ever: ${open.map(({ fun, jid }) => `${fun} ${jid}`).join(', ')}`);
-  hold(durable.list().length === 0, `no durable job waits for ever: ${JSON.stringify(durable.list())}`);
+  hold(open.length === 0, `no job is tracked without end: ${open.map(({ fun, jid }) => `${fun} ${jid}`).join(', ')}`);
+  hold(durable.list().length === 0, `no durable job waits without end: ${JSON.stringify(durable.list())}`);
   for (const minion of world.minions)
-    hold(minion.idle || !world.keys.has(minion.id), `${minion.id} got rid of its results`);
+    hold(minion.idle || !world.keys.has(minion.id), `${minion.id} delivered its results`);
 }

@@ -1,4 +1,4 @@
-// A minion as the master sees it: takes jobs, answers find_job and kill_job, brings results until they are taken.
+// A simulated minion: runs jobs, answers find_job and kill_job, sends results until they are accepted.
 import { dictGet, newDict, type PlainDict } from '../../../src/base/codec/value.ts';
 import { deadlineField, durableField, endedField } from '../../../src/protocol/job/verdict.ts';
 import type { SimulatedClock } from './clock.ts';
@@ -152,7 +152,7 @@ export class SimulatedMinion {
     if (this.connected) this.#send(jid, load);
   }
 
-  /** Whatever waits on disk is sent; a second delivery of the same result is the master's business. */
+  /** Sends everything that waits on disk; the master handles a second delivery of the same result. */
   drain(): void {
     for (const [jid, load] of this.#spool) this.#send(jid, load);
   }

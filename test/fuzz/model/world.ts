@@ -1,4 +1,4 @@
-// A master made of the real parts that follow jobs, with simulated minions, a simulated clock and a store that stays.
+// A master built from the real parts that track jobs, with simulated minions, a simulated clock and a persistent store.
 import { setMaxListeners } from 'node:events';
 import { newDict, type PlainDict } from '../../../src/base/codec/value.ts';
 import type { JobItem } from '../../../src/engine/client/api.ts';

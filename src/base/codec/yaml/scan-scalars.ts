@@ -7,7 +7,7 @@ const hash = 35;
 const colon = 58;
 const backslash = 92;
 
-/** A scalar without quotes; may go on over lines that are indented deeper than the parent. */
+/** A scalar without quotes; may continue over lines that are indented deeper than the parent. */
 export function scanPlainScalar(s: ScanState): Token {
   const start = s.pos;
   const indent = s.indent + 1;

@@ -57,7 +57,9 @@ export class ScanState {
     }
   }
 
-  /** Takes a line break if there is one; the text it stands for (`\n`, or the Unicode separators as they are). */
+  /**
+   * Takes a line break if there is one; returns the text it represents (`\n`, or the Unicode separators as they are).
+   */
   takeBreak(): string {
     const c = this.at(0);
     if (!isBreak(c)) return '';

@@ -17,7 +17,7 @@ const refused =
   /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ud800-\udfff\ue000-\ufffd]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
 
 /**
- * A position is an index into the text. One past the length stands for "on the line after the last one",
+ * A position is an index into the text. One past the length means "on the line after the last one",
  * which is where libyaml reports an unexpected end when the text has no final line break.
  */
 export class YamlSource {

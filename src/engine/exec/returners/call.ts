@@ -1,4 +1,4 @@
-// Execution functions for returners that show what one answers (`failure_function` of highstate).
+// Execution functions for returners that include the result of one (`failure_function` of highstate).
 import { newDict, type Value } from '../../../base/codec/value.ts';
 import { createContext, type Runtime } from '../runtime.ts';
 

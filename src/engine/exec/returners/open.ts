@@ -1,4 +1,4 @@
-// Opens a returner by name with its options, for minions, salt-call and masters alike.
+// Opens a returner by name with its options, for minions, salt-call and masters.
 import type { PlainDict, Value } from '../../../base/codec/value.ts';
 import { HaliteError } from '../../../base/errors/index.ts';
 import { nearest } from '../../../base/util/nearest.ts';
@@ -13,18 +13,18 @@ export interface OpenReturner extends OptionSources {
   readonly id: string;
   readonly log: ExtensionLog;
   readonly signal: AbortSignal;
-  /** Renders a text as state files are rendered, when there is more at hand than options, grains and pillar. */
+  /** Renders a text as state files are rendered, where more than options, grains and pillar is available. */
   readonly render?: (source: string, context: PlainDict) => Promise<Value>;
   /** Calls an execution function, where there are some. */
   readonly call?: (fun: string, args: readonly Value[]) => Promise<Value>;
 }
 
-/** Returners inside returners (multi_returner naming itself) end here. */
+/** A limit for returners inside returners (multi_returner that names itself). */
 const deepest = 4;
 
 /**
  * An open session of a returner. Throws extension.unavailable when there is none of that name or it does not work here,
- * config.value when its options are wrong, and what the returner itself reports when its server cannot be reached.
+ * config.value when its options are invalid, and the returner's own error when its server cannot be reached.
  */
 export function openReturner(loader: Loader, name: string, request: OpenReturner): Promise<ReturnerSession> {
   return openAt(loader, name, request, 0);
@@ -36,7 +36,7 @@ async function openAt(loader: Loader, name: string, request: OpenReturner, depth
   if (!loaded) throw await notThere(loader, name);
   const returner: Returner = loaded.extension;
   const { values, fromJob, warnings } = resolveOptions(returner, request);
-  // Options of the job may be meant for the outer returner, which has spoken about them.
+  // Options of the job may be meant for the outer returner, which has reported them.
   if (depth === 0) for (const warning of warnings) request.log.warn(warning, { returner: name });
   return returner.open(values as never, { ...contextOf(loader, request, depth), fromJob });
 }

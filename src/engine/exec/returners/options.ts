@@ -1,11 +1,12 @@
-// The options of a returner, found where Salt looks for them: configuration, grains, pillar, profiles, the command line.
+// The options of a returner, searched where Salt searches them: configuration, grains, pillar, profiles, the command
+// line.
 import { dictGet, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import { HaliteError, messageOf } from '../../../base/errors/index.ts';
 import { nearest } from '../../../base/util/nearest.ts';
 import type { Param, Returner } from '../../../extend/sdk/index.ts';
 import { coerce, defaultOf } from '../coerce.ts';
 
-/** Where options may stand, and what the job said about them. */
+/** The sources of options, and those given with the job. */
 export interface OptionSources {
   readonly opts: Readonly<Record<string, Value>>;
   readonly grains: PlainDict;
@@ -20,7 +21,7 @@ export interface ResolvedOptions {
   readonly values: Readonly<Record<string, unknown>>;
   /** Those whose values the job gave. */
   readonly fromJob: ReadonlySet<string>;
-  /** Options nobody knows, in words for a log. */
+  /** Unknown options, as texts for a log. */
   readonly warnings: readonly string[];
 }
 
@@ -48,7 +49,7 @@ function atPrefix(sources: OptionSources, prefix: string, name: string): Value |
   return inside !== undefined ? inside : configOption(sources, `${prefix}.${name}`);
 }
 
-/** Salt's own returners disagree about whether the word `returner.` comes first: both are understood. */
+/** Salt's own returners differ in whether the word `returner.` comes first: both forms are accepted. */
 function prefixesOf(returner: Returner): string[] {
   const name = returner.optionPrefix ?? returner.virtualName ?? returner.name;
   return name.startsWith('returner.') ? [name, name.slice('returner.'.length)] : [name, `returner.${name}`];
@@ -73,7 +74,7 @@ function fromProfile(sources: OptionSources, prefixes: readonly string[], profil
 
 function checked(label: string, name: string, param: Param, value: Value): Value {
   try {
-    // The word None is how operators of Salt unset an option.
+    // Operators of Salt write the word None to unset an option.
     const given = typeof value === 'string' && /^none$/i.test(value) && !param.required ? null : value;
     return given === null ? defaultOf(param) : coerce(label, name, param, given);
   } catch (error) {
@@ -120,8 +121,8 @@ function firstGiven(keys: readonly string[], places: readonly ((key: string) => 
 }
 
 /**
- * Mistyped names. In the configuration only those close to a known one: `mysql.…` also holds options of the execution
- * module of the same name, which are none of a returner's business.
+ * Mistyped names. In the configuration only those similar to a known one: `mysql.…` also contains options of the
+ * execution module of the same name.
  */
 function unknownOptions(returner: Returner, sources: OptionSources, prefixes: readonly string[]): string[] {
   const known = Object.entries(returner.options).flatMap(([name, param]) => [name, ...param.aliases]);
@@ -145,7 +146,7 @@ function unknownOptions(returner: Returner, sources: OptionSources, prefixes: re
   return warnings;
 }
 
-/** Names that stand below a prefix, flat or nested: full name and last part. */
+/** Names below a prefix, flat or nested: full name and last part. */
 function* writtenNames(
   opts: Readonly<Record<string, Value>>,
   prefixes: ReadonlySet<string>,

@@ -13,7 +13,7 @@ export async function renderForReturner(
   context: PlainDict,
 ): Promise<Value> {
   const { renderText } = await import('../../render/index.ts');
-  // The line that names renderers is no part of the text.
+  // The line that names renderers is not part of the text.
   const line = /^#!([^\n]+)(?:\n|$)/.exec(source);
   const { opts, grains, pillar, log, signal } = request;
   return renderText(

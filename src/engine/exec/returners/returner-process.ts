@@ -1,4 +1,4 @@
-// The side of returners in a process of its own: takes results from the daemon, keeps them, and says what went wrong.
+// The returners' side in a separate process: gets results from the daemon, saves them, and reports failures.
 
 import { newDict, type PlainDict } from '../../../base/codec/value.ts';
 import { withTimeout } from '../../../base/util/with-timeout.ts';
@@ -7,12 +7,12 @@ import { type FromJobProcess, packValue, type ToJobProcess, unpackDict } from '.
 import type { OpenReturner } from './open.ts';
 import { type ReturnerChoice, type ReturnerProblem, ReturnerSessions } from './sessions.ts';
 
-/** How long a process that should end waits for results under way. */
+/** How long an ending process waits for results in progress. */
 const longestEndMs = 60_000;
 
 /**
- * What a returner gets, as Salt has it, also in its order: without command and request, the id at the end, and an
- * outputter only where an error names one, before the job; that of a function is told to the master alone.
+ * The value for a returner, as in Salt and in its order: without command and request, the id at the end, and an
+ * outputter only where an error names one, before the job; that of a function is sent only to the master.
  */
 function retOf({
   cmd: _cmd,
@@ -39,7 +39,7 @@ export class ReturnerProcess {
     this.#request = request;
   }
 
-  /** Options, grains or pillar are others now: sessions opened from here on use them. */
+  /** Options, grains or pillar changed: sessions opened from now on use them. */
   changed(): void {
     void this.#sessions?.close();
     this.#sessions = undefined;
@@ -66,7 +66,7 @@ export class ReturnerProcess {
     return work.finally(() => this.#underWay.delete(work));
   }
 
-  /** Before the process ends: what is under way is finished, connections are closed politely. */
+  /** Before the process ends: saves in progress are finished, connections are closed. */
   async settle(): Promise<void> {
     const work = Promise.allSettled([...this.#underWay]).then(() => this.#sessions?.close());
     await withTimeout(work, longestEndMs, () => undefined);

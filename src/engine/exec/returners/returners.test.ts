@@ -1,4 +1,4 @@
-// Returners: where their options come from, what is said when they are wrong, and how sessions live.
+// Returners: the sources of their options, messages for invalid ones, and the lifetime of sessions.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -66,7 +66,7 @@ describe('options of returners', () => {
     expect(host({ 'fake.host': 'None' })).toBe('salt');
   });
 
-  it('come from another profile, and from the usual place where that says nothing', () => {
+  it('come from another profile, and from the default one where that has no value', () => {
     const opts = { 'fake.host': 'usual', 'fake.port': 1, 'alternative.fake.host': 'other' };
     expect(resolveOptions(spec(), request(opts, { config: 'alternative' })).values).toMatchObject({
       host: 'other',
@@ -91,7 +91,7 @@ describe('options of returners', () => {
     );
   });
 
-  it('are named when they are mistyped, and only then', () => {
+  it('are reported when they are mistyped, and only then', () => {
     const warnings = (opts: Record<string, Value>, kwargs?: PlainDict) =>
       resolveOptions(spec(), request(opts, kwargs ? { kwargs } : {})).warnings;
     expect(warnings({ 'fake.hots': 'x' })).toEqual(["The option fake.hots is not known; did you mean 'host'?"]);
@@ -99,7 +99,7 @@ describe('options of returners', () => {
     expect(warnings({}, dict({ prot: 1 }))).toEqual(["The returner fake has no option 'prot'; did you mean 'port'?"]);
   });
 
-  it('tells which options the job gave', () => {
+  it('reports which options the job gave', () => {
     const kwargs = dict({ host: 'elsewhere' });
     const { fromJob, values } = resolveOptions(spec(), request({ 'fake.host': 'here', 'fake.port': 1 }, { kwargs }));
     expect([...fromJob]).toEqual(['host']);
@@ -108,7 +108,7 @@ describe('options of returners', () => {
 });
 
 describe('opening returners', () => {
-  it('says what is missing', async () => {
+  it('reports what is missing', async () => {
     const loader = loaderWith({ fake: spec(), broken: { ...spec(), available: () => 'no driver' } });
     await expect(openReturner(loader, 'fak', request({}))).rejects.toThrow(
       "Returner fak could not be loaded: 'fak.returner' is not available. Did you mean 'fake'?",
@@ -118,7 +118,7 @@ describe('opening returners', () => {
     );
   });
 
-  it('stops returners that pass on to themselves', async () => {
+  it('stops returners that forward to themselves', async () => {
     const loop = defineReturner({ name: 'loop', doc: '', options: {}, open: (_, ctx) => ctx.open('loop') });
     await expect(openReturner(loaderWith({ loop }), 'loop', request({}))).rejects.toThrow('to itself');
   });
@@ -142,7 +142,7 @@ describe('opening returners', () => {
     expect(spoken).toEqual([expect.stringContaining('id:\n    web1'), 'web1 on Debian']);
   });
 
-  it('takes plain functions of users with Salt names', async () => {
+  it('accepts plain functions of users with Salt names', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'halite-returner-'));
     try {
       await writeFile(
@@ -179,7 +179,7 @@ describe('sessions', () => {
     return { seen, loader: loaderWith({ fake: returner }) };
   }
 
-  it('are used again for the same options, and closed when idle', async () => {
+  it('are reused for the same options, and closed when idle', async () => {
     const { seen, loader } = counted();
     const sessions = new ReturnerSessions(
       () => loader,
@@ -220,7 +220,7 @@ describe('sessions', () => {
     expect(seen.closed).toBe(seen.opened);
   });
 
-  it('give up on a save that does not end', async () => {
+  it('end a save that does not finish', async () => {
     const { loader } = counted(() => new Promise(() => undefined));
     const sessions = new ReturnerSessions(
       () => loader,
@@ -237,8 +237,8 @@ describe('names of returners', () => {
   });
 });
 
-describe('what returners get', () => {
-  it("is Salt's, in its order, and not what goes to the master", async () => {
+describe('the value for returners', () => {
+  it("is Salt's, in its order, and differs from that for the master", async () => {
     const got: PlainDict[] = [];
     const returner = spec(() => ({ save: async (ret) => void got.push(ret) }));
     const process = new ReturnerProcess(

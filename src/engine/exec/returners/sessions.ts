@@ -1,4 +1,4 @@
-// Keeps returners open between results and closes those that nobody used for a while.
+// Keeps returners open between results and closes those that were not used for a while.
 
 import { isDeepStrictEqual } from 'node:util';
 import type { PlainDict } from '../../../base/codec/value.ts';
@@ -10,14 +10,14 @@ import type { Job } from '../../../protocol/job/job.ts';
 import { type OpenReturner, openReturner } from './open.ts';
 import { jobOptions } from './options.ts';
 
-/** What a job asked for. */
+/** The request of a job. */
 export interface ReturnerChoice {
   readonly names: readonly string[];
   readonly config?: string;
   readonly kwargs?: PlainDict;
 }
 
-/** What became of it. */
+/** The outcome of it. */
 export interface ReturnerProblem {
   readonly returner: string;
   readonly error: string;
@@ -29,7 +29,7 @@ interface Open {
   readonly kwargs: PlainDict | undefined;
   readonly session: Promise<ReturnerSession>;
   busy: number;
-  /** Was good for something before: its failure may be a stale connection. */
+  /** Has worked before: its failure may be a stale connection. */
   used: boolean;
   timer: NodeJS.Timeout | undefined;
   over: boolean;
@@ -55,20 +55,23 @@ export class ReturnerSessions {
     this.#saveMs = options.saveMs ?? 60_000;
   }
 
-  /** Hands a result to every returner of a choice, side by side; never rejects. */
+  /** Passes a result to every returner of a choice, in parallel; never rejects. */
   async save(choice: ReturnerChoice, load: PlainDict): Promise<ReturnerProblem[]> {
     const outcomes = await Promise.all(choice.names.map((name) => this.#saveOne(name, choice, load)));
     return outcomes.filter((item) => item !== undefined);
   }
 
-  /** Ends what is idle now and the rest when its work is done: sessions belong to the options they were opened with. */
+  /**
+   * Closes idle sessions now and busy ones when they finish: sessions belong to the options with which they were
+   * opened.
+   */
   async close(): Promise<void> {
     const idle = this.#open.splice(0).filter((item) => item.busy === 0);
     await Promise.all(idle.map((item) => this.#end(item)));
   }
 
   async #saveOne(name: string, choice: ReturnerChoice, load: PlainDict): Promise<ReturnerProblem | undefined> {
-    // A connection that idled may be dead: one more try with a new one.
+    // An idle connection may be dead: one more attempt with a new one.
     for (let attempt = 1; ; attempt++) {
       const item = this.#take(name, choice);
       const stale = item.used;
@@ -129,7 +132,7 @@ export class ReturnerSessions {
   }
 }
 
-/** What a job and the option `return` ask for; undefined when nothing. */
+/** The returners requested by a job and the option `return`; undefined when there are none. */
 export function returnerChoice(job: Pick<Job, 'ret' | 'options'>, always: unknown): ReturnerChoice | undefined {
   const names = returnerNames(job.ret, always);
   if (names.length === 0) return undefined;

@@ -1,4 +1,4 @@
-// The process of returners as the daemon sees it: started when needed, ended when idle, missed when it dies.
+// The process of returners as seen by the daemon: started when needed, ended when idle, replaced when it dies.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ const notes = (name: string) => {
   return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
 };
 
-/** A program that writes down what it is told and does `act` with it. */
+/** A program that records its messages and does `act` with them. */
 function program(name: string, act: string): string {
   const file = join(folder, `${name}.mjs`);
   const log = JSON.stringify(join(folder, `${name}.log`));
@@ -33,7 +33,7 @@ const answering = `if (message.t === 'keep') process.send({ t: 'kept', n: messag
   if (message.t === 'end') process.exit(0);`;
 
 describe('the process of returners', () => {
-  it('is used again, gets changed data once, and ends when nothing is to do', async () => {
+  it('is reused, gets changed data once, and ends when idle', async () => {
     const worker = new ReturnerWorker({ entry: program('good', answering), log: silent, idleMs: 50 });
     const save = (version: string) => worker.save(data(version), { names: ['x'] }, newDict());
     expect(await Promise.all([save('1'), save('1')])).toEqual([[], []]);
@@ -45,7 +45,7 @@ describe('the process of returners', () => {
     worker.stop();
   });
 
-  it('that dies is a problem of every result it had, and a new one follows', async () => {
+  it('that dies is reported for each of its results, and is replaced', async () => {
     const entry = program('weak', `if (message.t === 'keep') process.exit(3);`);
     const worker = new ReturnerWorker({ entry, log: silent, idleMs: 60_000 });
     const save = () => worker.save(data('1'), { names: ['a', 'b'] }, newDict());
@@ -58,7 +58,7 @@ describe('the process of returners', () => {
     expect(notes('weak').filter((line) => line === 'start')).toHaveLength(2);
   });
 
-  it('is let go of when the daemon stops', async () => {
+  it('is detached when the daemon stops', async () => {
     const worker = new ReturnerWorker({ entry: program('busy', ''), log: silent, idleMs: 60_000 });
     const saving = worker.save(data('1'), { names: ['a'] }, newDict());
     await expect.poll(() => notes('busy').includes('keep'), { timeout: 30_000 }).toBe(true);

@@ -1,4 +1,5 @@
-// The daemon's side of returners: one process that loads their libraries, started for the first result, ended when idle.
+// The daemon's side of returners: one process that loads their libraries, started for the first result, ended when
+// idle.
 import type { ChildProcess } from 'node:child_process';
 import { newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import type { ExtensionLog } from '../../../extend/sdk/index.ts';
@@ -32,7 +33,7 @@ export class ReturnerWorker {
     this.#options = options;
   }
 
-  /** Hands a result to returners; what they could not do. Never rejects. */
+  /** Passes a result to returners; resolves with their failures. Never rejects. */
   save(data: WorkerData, choice: ReturnerChoice, load: PlainDict): Promise<ReturnerProblem[]> {
     clearTimeout(this.#timer);
     const child = this.#child ?? this.#start();
@@ -49,7 +50,7 @@ export class ReturnerWorker {
     });
   }
 
-  /** The user's own returners changed: the next result is for a new process. */
+  /** The user's own returners changed: the next result starts a new process. */
   recycle(): void {
     const child = this.#child;
     clearTimeout(this.#timer);
@@ -61,7 +62,7 @@ export class ReturnerWorker {
     child.unref();
   }
 
-  /** The daemon ends. Results that are under way are finished without it. */
+  /** The daemon ends. Results in progress are finished without it. */
   stop(): void {
     const child = this.#child;
     clearTimeout(this.#timer);

@@ -1,4 +1,4 @@
-// The chunks of a file in order, with several requests on their way at a time.
+// The chunks of a file in order, with several concurrent requests.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
@@ -6,7 +6,7 @@ import { dictGet, isDict, newDict, type PlainDict, type Value } from '../../../b
 import { HaliteError } from '../../../base/errors/index.ts';
 import { leastChunkBytes, mostChunkBytes } from '../file-chunks.ts';
 
-/** One request to a file server; raw replies keep their bytes, and some fields are for a Halite master alone. */
+/** One request to a file server; raw replies keep their bytes, and some fields are only for a Halite master. */
 export type FileRequest = (
   load: PlainDict,
   options?: { readonly raw?: boolean; readonly halite?: PlainDict },
@@ -16,7 +16,7 @@ export interface Wanted {
   readonly path: string;
   readonly saltenv: string;
   readonly gzip?: number | undefined;
-  /** Its size, when the server told it; saves the last, empty chunk. */
+  /** Its size, when the server sent it; saves the last, empty chunk. */
   readonly size?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly retryMs?: readonly number[] | undefined;
@@ -25,26 +25,26 @@ export interface Wanted {
 /** Enough to keep a real master's workers busy and a Halite master's socket full. */
 const mostInFlight = 6;
 const bytesInFlight = 8 << 20;
-/** Asked for first to see how fast the way is; nobody's own chunk size. */
+/** Requested first to measure the speed of the connection; not a chunk size that any server uses. */
 const probeBytes = 250_000;
-/** What is left of a file is asked for at once up to this size. */
+/** The rest of a file is requested at once up to this size. */
 const atOnceBytes = 1 << 20;
 /** How long one chunk may take. */
 const chunkMs = 2000;
-/** A master that restarts is back within these. */
+/** A restarting master is available again within these waits. */
 const defaultRetryMs = [200, 1000, 3000] as const;
 const maxChunkBytes = 256 << 20;
 const unzip = promisify(gunzip);
 
 /**
- * Chunks from a position to the end. The first one shows which size the server chooses, or, when it gives what it is
- * asked for, how fast the way to it is; the positions of the next ones are guessed from that. A shorter chunk than
- * guessed makes the guesses void, and they are made anew.
+ * Chunks from a position to the end. The first one shows which size the server uses or, when it returns the requested
+ * size, how fast the connection is; the positions of the next ones are predicted from that. A shorter chunk than
+ * predicted invalidates the predictions, and they are made again.
  */
 export async function* fetchChunks(request: FileRequest, wanted: Wanted, from = 0): AsyncGenerator<Uint8Array> {
   const size = wanted.size ?? Number.POSITIVE_INFINITY;
   let position = from;
-  /** What the server gave when it gave less than it was asked for. */
+  /** The size that the server returned when it was less than requested. */
   let limit = mostChunkBytes;
   while (position < size) {
     const asked = Math.min(limit, size - position <= atOnceBytes ? size - position : probeBytes);
@@ -65,13 +65,13 @@ export async function* fetchChunks(request: FileRequest, wanted: Wanted, from = 
   }
 }
 
-/** As large as a slow way allows: every chunk has to arrive before its request is given up. */
+/** As large as a slow connection allows: every chunk has to arrive within the timeout of its request. */
 function stepFor(bytes: number, ms: number): number {
   const fitting = 2 ** Math.floor(Math.log2((bytes / Math.max(ms, 1)) * chunkMs));
   return Math.min(mostChunkBytes, Math.max(leastChunkBytes, fitting));
 }
 
-/** Chunks of a known size, asked for ahead of time, given in order. */
+/** Chunks of a known size, requested in advance, returned in order. */
 async function* guessed(
   request: FileRequest,
   wanted: Wanted,
@@ -85,7 +85,7 @@ async function* guessed(
   for (;;) {
     while (coming.length < inFlight && next < size) {
       const chunk = fetchChunk(request, wanted, next, Math.min(step, size - next));
-      // One that fails is noticed when its turn comes, or never when nobody needs it any more.
+      // A failure is noticed when its chunk is needed, or ignored when it is not needed any more.
       chunk.catch(() => undefined);
       coming.push(chunk);
       next += step;
@@ -96,7 +96,10 @@ async function* guessed(
   }
 }
 
-/** One chunk, of at most so many bytes where the server heeds such a limit; an answer that makes no sense and a lost connection are tried again. */
+/**
+ * One chunk, of at most this many bytes where the server respects such a limit; an invalid answer and a lost connection
+ * are retried.
+ */
 async function fetchChunk(request: FileRequest, wanted: Wanted, loc: number, most: number): Promise<Uint8Array> {
   const { path, saltenv, gzip } = wanted;
   const load = newDict(Object.entries({ cmd: '_serve_file', path, saltenv, loc }));
@@ -111,7 +114,7 @@ async function fetchChunk(request: FileRequest, wanted: Wanted, loc: number, mos
       await sleep(wait, undefined, wanted.signal ? { signal: wanted.signal } : {});
     }
   }
-  throw new HaliteError('wire.closed', `A chunk of ${path} did not come`);
+  throw new HaliteError('wire.closed', `A chunk of ${path} did not arrive`);
 }
 
 function isPassing(error: unknown): boolean {

@@ -48,7 +48,7 @@ afterEach(async () => {
 });
 
 describe('fetching into the cache', () => {
-  it('brings every byte, whatever they are', async () => {
+  it('transfers every byte unchanged', async () => {
     const path = await client.cacheFile('salt://bin');
     expect(path).toBe(at('cache/files/base/bin'));
     expect(readFileSync(path).equals(bytes(5500))).toBe(true);
@@ -72,12 +72,12 @@ describe('fetching into the cache', () => {
     expect(readFileSync(path, 'utf8')).toBe('new content');
   });
 
-  it('asks for nothing behind the end when the size is known', async () => {
+  it('requests nothing after the end when the size is known', async () => {
     await client.cacheFile('salt://bin');
     expect(asked('_serve_file').map((load) => load['loc'])).toEqual([0, 1000, 2000, 3000, 4000, 5000]);
   });
 
-  it('puts the file in place of a folder or a file that stands in the way', async () => {
+  it('replaces a folder or a file that blocks the path', async () => {
     mkdirSync(at('cache/files/base/small/x'), { recursive: true });
     writeFileSync(at('cache/files/base/deep'), 'a file where a folder must be');
     expect(readFileSync(await client.cacheFile('salt://small'), 'utf8')).toBe('small');
@@ -100,7 +100,7 @@ describe('fetching into the cache', () => {
     }
   });
 
-  it('does not believe a server that names another place', async () => {
+  it('refuses a path from the server that leaves the cache', async () => {
     master.services.masterRequest = async (load) =>
       load['cmd'] === '_serve_file'
         ? newDict(Object.entries({ data: Buffer.from('x'), dest: '../../../escaped' }))
@@ -140,7 +140,7 @@ describe('a transfer', () => {
     );
   });
 
-  it('takes chunks of changing size', async () => {
+  it('accepts chunks of changing size', async () => {
     const content = bytes(3000);
     const request = async (load: PlainDict): Promise<Value> => {
       const loc = load['loc'] as number;
@@ -151,7 +151,7 @@ describe('a transfer', () => {
     expect(Buffer.concat(chunks).equals(content)).toBe(true);
   });
 
-  it('has several requests on their way', async () => {
+  it('has several concurrent requests', async () => {
     let now = 0;
     let most = 0;
     master.before = async (load) => {
@@ -164,7 +164,7 @@ describe('a transfer', () => {
     expect(most).toBeGreaterThan(3);
   });
 
-  it('survives lost connections and answers without sense', async () => {
+  it('survives lost connections and invalid answers', async () => {
     const failed = new Set<Value | undefined>();
     master.before = (load) => {
       if (load['cmd'] !== '_serve_file' || failed.has(load['loc'])) return;
@@ -174,7 +174,7 @@ describe('a transfer', () => {
     expect(readFileSync(await client.cacheFile('salt://bin')).equals(bytes(5500))).toBe(true);
   });
 
-  it('leaves what was there when it fails for good', async () => {
+  it('keeps the existing file when it fails permanently', async () => {
     mkdirSync(at('dest'));
     writeFileSync(at('dest/bin'), 'before');
     master.before = (load) => {
@@ -185,7 +185,7 @@ describe('a transfer', () => {
     expect(readFileSync(at('dest/bin'), 'utf8')).toBe('before');
   });
 
-  it('begins again when the file changed on the way', async () => {
+  it('starts again when the file changed during the transfer', async () => {
     master.before = (load) => {
       if (load['loc'] !== 2000) return;
       master.before = () => undefined;
@@ -194,7 +194,7 @@ describe('a transfer', () => {
     expect(readFileSync(await client.cacheFile('salt://bin')).equals(bytes(5500).reverse())).toBe(true);
   });
 
-  it('gives up on a file that never stands still', async () => {
+  it('fails for a file that changes all the time', async () => {
     let version = 0;
     master.before = (load) => {
       if (load['cmd'] === '_serve_file' && load['loc'] === 0) writeFileSync(at('base/small'), `version ${++version}`);
@@ -203,7 +203,7 @@ describe('a transfer', () => {
     expect(existsSync(at('cache/files/base/small'))).toBe(false);
   });
 
-  it('goes on with a large file where it broke off', async () => {
+  it('resumes a large file where it was interrupted', async () => {
     const large = Buffer.alloc(9 << 20, 'large ');
     large.write('beginning');
     writeFileSync(at('base/large'), large);
@@ -257,7 +257,7 @@ describe('a transfer', () => {
       expect(slices).toHaveLength(3);
     });
 
-    it('goes on with what was checked', async () => {
+    it('resumes after the verified part', async () => {
       let down = true;
       link.before = (load) => {
         if (down && load['loc'] === 20 << 20) throw new HaliteError('call.failed', 'gone');
@@ -271,7 +271,7 @@ describe('a transfer', () => {
       expect(slices[0]?.from).toBe(16 << 20);
     });
 
-    it('begins again when a part is not what it should be', async () => {
+    it('starts again when a part is damaged', async () => {
       link.before = (load) => {
         if (load['loc'] === 20 << 20) throw new HaliteError('call.failed', 'gone');
       };
@@ -283,7 +283,7 @@ describe('a transfer', () => {
     });
   });
 
-  it('can be made twice at once', async () => {
+  it('can be fetched twice at the same time', async () => {
     writeFileSync(at('base/large'), Buffer.alloc(9 << 20, 'twice '));
     const wide = openTestServer(folder.path, { file_buffer_size: 1 << 20 });
     const other = testClient(testMaster(wide).services, at('cache'));
@@ -294,7 +294,7 @@ describe('a transfer', () => {
     await wide.close();
   });
 
-  it('is compressed when that is asked for', async () => {
+  it('is compressed on request', async () => {
     expect(await client.getFile('salt://bin', at('got'), { gzip: 9 })).toBe(at('got'));
     expect(readFileSync(at('got')).equals(bytes(5500))).toBe(true);
     expect(asked('_serve_file').every((load) => load['gzip'] === 9)).toBe(true);
@@ -338,7 +338,7 @@ describe('pushing', () => {
     ]);
   });
 
-  it('sends empty files, follows links unless told not to, and removes the source when asked', async () => {
+  it('sends empty files, follows links unless disabled, and removes the source on request', async () => {
     master.pushFolder = at('pushed');
     writeFileSync(at('empty'), '');
     symlinkSync('empty', at('link'));

@@ -1,4 +1,4 @@
-// The minion's file client: what `ctx.files` is. Everything it fetches is verified and put in place at once.
+// The minion's file client, `ctx.files`. Everything it fetches is verified and replaced atomically.
 import { copyFile, mkdir, readFile, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { dictEntries, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
@@ -31,7 +31,7 @@ export interface FileClientParts {
   readonly minion: MinionServices;
   readonly log: { warn(message: string, fields?: Readonly<Record<string, unknown>>): void };
   readonly signal?: AbortSignal;
-  /** Waits before a lost chunk is asked for again; as many as there are tries. */
+  /** Waits before a lost chunk is requested again; one per retry. */
   readonly retryMs?: readonly number[];
 }
 
@@ -169,7 +169,7 @@ class MinionFiles implements FileClient {
     return this.#source.send(newDict(Object.entries({ cmd, saltenv: this.#environment(saltenv), prefix })));
   }
 
-  /** The path and environment an address means, and how it is to be fetched. */
+  /** The path and environment of a URL, and how it is fetched. */
   #wanted(url: string, options: FetchOptions): Wanted {
     const { signal, retryMs } = this.#parts;
     const path = serverPath(url);
@@ -187,7 +187,7 @@ class MinionFiles implements FileClient {
 
   async #cacheSalt(url: string, options: UrlOptions): Promise<string> {
     const wanted = this.#wanted(url, options);
-    // The root of the tree is no file.
+    // The root of the tree is not a file.
     if (wanted.path === '') return '';
     const dest = this.#places.file(wanted.path, wanted.saltenv);
     const top = this.#places.files(wanted.saltenv);

@@ -1,4 +1,4 @@
-// The functions of `cp` on a minion without a master, against what Salt 3006.27's gave and left (record-cp.py).
+// The functions of `cp` on a minion without a master, compared with results and files of Salt 3006.27 (record-cp.py).
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { testContext } from 'halite/testing';
@@ -79,6 +79,6 @@ it('leaves the same files with the same modes', () => {
       left[relative(root, path)] = [mode, entry.isDirectory() ? '' : readFileSync(path, 'utf8')];
     }
   }
-  // Salt writes empty files by another way, which gives them another mode.
+  // Salt writes empty files in another way, which gives them another mode.
   expect(left).toEqual({ ...recorded.left, 'cache/files/base/empty.txt': ['0o644', ''] });
 });

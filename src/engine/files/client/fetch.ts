@@ -1,4 +1,4 @@
-// Brings one file of the file server to a place on this machine, if it is not there already.
+// Downloads one file of the file server to a path on this machine, unless it is already there.
 import { existsSync } from 'node:fs';
 import { mkdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -16,20 +16,20 @@ import type { FileSource } from './source.ts';
 export interface ServerFile {
   readonly hash: FileHash;
   readonly stat: number[] | undefined;
-  /** What it holds, if that came along; not compared with the digest yet. */
+  /** Its content, if the server included it; not yet compared with the digest. */
   readonly data?: Uint8Array | undefined;
 }
 
-/** Smaller files are fetched again rather than gone on with, and not worth a way of their own. */
+/** Smaller files are fetched again instead of being resumed, and use no separate code path. */
 const largeFrom = 8 << 20;
-/** What `hash_type` is unless somebody changed it. */
+/** The default of `hash_type`. */
 const usualHash = 'sha256';
-/** A file that changes while it is sent does not have the digest it had before. */
+/** A file that changes while it is sent does not match its earlier digest. */
 const attempts = 3;
 
 /**
- * Digest and stat of a file on the server; undefined when it has none of this name. With `have`, the digest of what is
- * here already, a Halite master sends a small file along that differs from it.
+ * Digest and stat of a file on the server; undefined when it does not exist. With `have`, the digest of the local copy,
+ * a Halite master includes a small file that differs from it.
  */
 export async function askFile(
   request: FileRequest,
@@ -50,7 +50,7 @@ export async function askFile(
   return { hash: { hash_type, hsum }, stat: isStat ? (numbers as number[]) : undefined, data: along };
 }
 
-/** The digest of a small file that is here, of the kind masters have by default; empty for all others. */
+/** The digest of a small local file, of the default kind of masters; empty for all others. */
 function digestHere(path: string, keep?: (content: Buffer) => void): string {
   try {
     return existsSync(path) ? (hashSmallFile(path, usualHash, keep) ?? '') : '';
@@ -59,22 +59,22 @@ function digestHere(path: string, keep?: (content: Buffer) => void): string {
   }
 }
 
-/** Salt's gitfs sends digests it has read from its cache as bytes. */
+/** Salt's gitfs sends digests that it has read from its cache as bytes. */
 function textOf(value: Value | undefined): string | undefined {
   if (value instanceof Uint8Array) return Buffer.from(value).toString('latin1');
   return typeof value === 'string' ? value : undefined;
 }
 
 export interface CacheOptions {
-  /** The folder below which the cache is. */
+  /** The folder that contains the cache. */
   readonly top: string;
-  /** What the server has just said the file hashes to. */
+  /** The hash that the server has just given for the file. */
   readonly served?: FileHash | undefined;
-  /** Told what the file holds if that is in memory anyway. */
+  /** Called with the content if it is in memory anyway. */
   readonly onContent?: ((content: Buffer) => void) | undefined;
 }
 
-/** Into the minion's cache: folders for the owner alone, whatever stands in the way removed. */
+/** Into the minion's cache: folders with access for the owner only; files that block the path are removed. */
 export async function fetchToCache(
   source: FileSource,
   wanted: Wanted,
@@ -97,7 +97,7 @@ export async function fetchToCache(
   return 'fetched';
 }
 
-/** To a place an operator named. A folder as destination takes the file under its own name. */
+/** To a path that an operator named. A folder as destination gets the file with its own name. */
 export async function fetchTo(
   source: FileSource,
   wanted: Wanted,
@@ -123,7 +123,7 @@ async function withName(dest: string, path: string): Promise<string> {
   return found?.isDirectory() || /[/\\]$/.test(dest) ? join(dest, basename(path)) : dest;
 }
 
-/** Asked for every file of every run by a process that does nothing else meanwhile: without trips to the thread pool. */
+/** Called for every file of every run by a process that does nothing else meanwhile: without using the thread pool. */
 async function hasContent(path: string, hash: FileHash, here: string): Promise<boolean> {
   if (here !== '' && hash.hash_type === usualHash) return here === hash.hsum;
   if (!isHashType(hash.hash_type)) return false;
@@ -153,14 +153,14 @@ async function transfer(source: FileSource, wanted: Wanted, known: ServerFile, p
   });
 }
 
-/** Through memory; false when it is not what was expected, or its place is no ordinary file. */
+/** In memory; false when it does not match the digest, or the destination is not an ordinary file. */
 async function transferSmall(source: FileSource, wanted: Wanted, hash: FileHash, place: Place): Promise<boolean> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of fetchChunks(source.send, wanted, 0)) {
     chunks.push(chunk);
     size += chunk.length;
-    // It has grown since it was asked about.
+    // It has grown since it was queried.
     if (size > 2 * smallBytes) return false;
   }
   return placeSmall(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks), hash, place);

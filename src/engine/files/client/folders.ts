@@ -24,7 +24,7 @@ export async function inOrder<T, R>(items: readonly T[], run: (item: T) => Promi
   return results;
 }
 
-/** Copies a folder of the file server; the last part of its path goes along, those above it do not. */
+/** Copies a folder of the file server; the last part of its path is kept, those above it are not. */
 export async function getFolder(
   client: FileClient,
   url: string,
@@ -45,7 +45,10 @@ export async function getFolder(
   return [...copied, ...empty].sort();
 }
 
-/** A file is taken when it fits the first patterns, if there are any, and none of the others. `E@` begins an expression. */
+/**
+ * A file is included when it matches the first patterns, if there are any, and none of the others. `E@` begins an
+ * expression.
+ */
 export function patternTest(include: Patterns, exclude: Patterns): (path: string) => boolean {
   const wanted = anyOf(include);
   const unwanted = anyOf(exclude);

@@ -1,4 +1,5 @@
-// What a minion asks of a Halite master: small files come with their digest, large ones in chunks of our own form.
+// Requests of a minion to a Halite master: small files are included with their digest, large ones use our own format of
+// chunks.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -32,14 +33,14 @@ afterEach(async () => {
 });
 
 describe('a small file', () => {
-  it('comes with one request, into the cache and elsewhere', async () => {
+  it('is fetched with one request, into the cache and elsewhere', async () => {
     expect(readFileSync(await client.cacheFile('salt://small'), 'utf8')).toBe('small');
     expect(await client.getFile('salt://empty', at('got'))).toBe(at('got'));
     expect(readFileSync(at('got'), 'utf8')).toBe('');
     expect(commands()).toEqual(['_file_hash_and_stat', '_file_hash_and_stat']);
   });
 
-  it('of any size and content is what it is on the server', async () => {
+  it('of any size and content is the same as on the server', async () => {
     const content = fc.oneof(
       fc.uint8Array({ maxLength: 300 }),
       fc.integer({ min: -2, max: 2 }).map((more) => new Uint8Array(mostBytesAlong + more).fill(0xe9)),
@@ -54,7 +55,7 @@ describe('a small file', () => {
     );
   });
 
-  it('does not come when it is here already, and comes when it changed', async () => {
+  it('is not sent when it is already here, and is sent when it changed', async () => {
     await client.cacheFile('salt://small');
     let sent = 0;
     const { masterRequest } = master.services;
@@ -70,7 +71,7 @@ describe('a small file', () => {
     expect(sent).toBe(1);
   });
 
-  it('that is not what its digest says is fetched again', async () => {
+  it('that does not match its digest is fetched again', async () => {
     const { masterRequest } = master.services;
     master.services.masterRequest = async (load, options) => {
       const reply = await masterRequest(load, options);
@@ -81,12 +82,12 @@ describe('a small file', () => {
     expect(commands()).toEqual(['_file_hash_and_stat', '_serve_file']);
   });
 
-  it('is only named when nobody wants it', async () => {
+  it('is not included when it is not requested', async () => {
     await client.hash('salt://small');
     expect(master.asked.map((load) => load['chunk'])).toEqual([undefined]);
   });
 
-  it('comes whole also where the server has another kind of digest', async () => {
+  it('is also complete when the server uses another kind of digest', async () => {
     const other = openTestServer(folder.path, { hash_type: 'md5' });
     const theirs = testMaster(other);
     theirs.halite = true;
@@ -99,7 +100,7 @@ describe('a small file', () => {
   });
 });
 
-/** Asks a master that heeds every limit; what it was asked for, as position and length. */
+/** Requests from a master that respects every limit; returns the requested positions and lengths. */
 async function askedRanges(
   size: number,
   asks: { end?: number; rttMs?: number; cap?: (count: number) => number } = {},
@@ -124,7 +125,7 @@ async function askedRanges(
 }
 
 describe('a larger file', () => {
-  it('is asked for in large chunks, and never for more than is wanted', async () => {
+  it('is requested in large chunks, and never more than needed', async () => {
     const two = 2 << 20;
     expect(await askedRanges(6_000_000)).toEqual([
       [0, 250_000],
@@ -140,14 +141,14 @@ describe('a larger file', () => {
     expect(await askedRanges(900_000)).toEqual([[0, 900_000]]);
   });
 
-  it('is asked for in chunks that a busy master gives', async () => {
+  it('is requested in chunks of the size that a busy master returns', async () => {
     const asked = await askedRanges(30_000_000, { cap: (count) => (count < 8 ? 2 << 20 : 300_000) });
-    // What was on its way when the master began to give less comes twice, and nothing else.
+    // Chunks requested before the master began to return less arrive twice, and nothing else.
     expect(asked.length).toBeLessThan(30_000_000 / 300_000 + 12);
     expect(asked.slice(16).every(([, most]) => most <= 300_000)).toBe(true);
   });
 
-  it('is asked for in small chunks over a slow way', async () => {
+  it('is requested in small chunks over a slow connection', async () => {
     const asked = await askedRanges(2_000_000, { rttMs: 8000 });
     expect(asked.slice(0, 3)).toEqual([
       [0, 250_000],
@@ -156,7 +157,7 @@ describe('a larger file', () => {
     ]);
   });
 
-  it('is asked for in chunks of our own form, unless they are to be compressed', async () => {
+  it('is requested in chunks of our own format, unless they are to be compressed', async () => {
     expect(readFileSync(await client.cacheFile('salt://large'))).toHaveLength(100_000);
     const chunks = (): unknown[] =>
       master.asked.splice(0).flatMap((load) => (load['cmd'] === '_serve_file' ? [load['chunk']] : []));
@@ -165,7 +166,7 @@ describe('a larger file', () => {
     expect(chunks()).toEqual([undefined]);
   });
 
-  it('of a real master is asked for as ever', async () => {
+  it('of a real master is requested in Salt’s format', async () => {
     master.halite = false;
     await client.cacheFile('salt://large');
     expect(master.asked.map((load) => Object.keys(load).sort())).toEqual([

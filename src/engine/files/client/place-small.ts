@@ -1,4 +1,4 @@
-// Puts a small file in its place without a trip to the thread pool: many of them in a row take a fraction of the time.
+// Writes a small file without using the thread pool: many of them in a row take a fraction of the time.
 import { randomBytes } from 'node:crypto';
 import {
   closeSync,
@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
-/** Larger ones are worth their trips: whoever else runs in the process does not wait for their disk. */
+/** Larger ones use the thread pool: other work in the process does not wait for the disk. */
 export const smallBytes = 256 * 1024;
 
 export function statNow(path: string): Stats | undefined {
@@ -34,7 +34,7 @@ function realPath(path: string): string {
   }
 }
 
-/** Whether the folder is there now; false when something stands in its way. */
+/** Whether the folder exists now; false when a file blocks its path. */
 export function makeFolderNow(folder: string, mode: number): boolean {
   try {
     mkdirSync(folder, { recursive: true, mode });
@@ -44,13 +44,13 @@ export function makeFolderNow(folder: string, mode: number): boolean {
   }
 }
 
-/** Written beside its place, then renamed over it; false for devices and pipes, which are written to in another way. */
+/** Written to a temporary file, then renamed; false for devices and pipes, which are written to in another way. */
 export function placeNow(place: string, bytes: Uint8Array, mode: number): boolean {
   const dest = realPath(place);
   const existing = statNow(dest);
   if (existing && !existing.isFile()) return false;
   const part = join(dirname(dest), `.${basename(dest).slice(0, 150)}.${randomBytes(6).toString('hex')}.part`);
-  // What replaces a private file is never readable by others, not even while it is written.
+  // A file that replaces a private one is never readable by others, not even while it is written.
   const handle = openSync(part, 'wx', existing ? 0o600 : mode);
   try {
     try {
@@ -71,7 +71,7 @@ function takeOver(handle: number, existing: Stats): void {
   try {
     fchownSync(handle, existing.uid, existing.gid);
   } catch {
-    // Without the right to give files away the new one belongs to whoever wrote it.
+    // Without the right to change owners the new file belongs to the current user.
   }
   fchmodSync(handle, existing.mode & 0o7777);
 }

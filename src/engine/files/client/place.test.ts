@@ -1,4 +1,4 @@
-// Parts of files in folders that others may write to: nothing prepared by them is followed or gone on with.
+// Partial files in folders that others may write to: nothing that others prepared is followed or resumed.
 import { createHash } from 'node:crypto';
 import {
   chmodSync,
@@ -23,7 +23,7 @@ const hsum = createHash('sha256').update(content).digest('hex');
 const placement = () => ({ dest: at('f'), mode: 0o644, resumable: true, expected: { hsum, hash_type: 'sha256' } });
 const part = (): string => at(`.f.${hsum.slice(0, 24)}.part`);
 
-/** Writes what is missing, and tells how much was there. */
+/** Writes the missing bytes, and returns how many were there. */
 function filling(seen: number[] = []): Fill {
   return async ({ handle, from, hash }) => {
     seen.push(from);
@@ -39,7 +39,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('a part', () => {
-  it('of our own is gone on with', async () => {
+  it('of our own is resumed', async () => {
     writeFileSync(part(), content.subarray(0, 5), { mode: 0o600 });
     const seen: number[] = [];
     expect(await placeFile(placement(), filling(seen))).toBe(true);
@@ -55,7 +55,7 @@ describe('a part', () => {
     expect(readFileSync(at('f'))).toEqual(content);
   });
 
-  it.runIf(process.geteuid?.() === 0)('of somebody else, or open to others, is left alone', async () => {
+  it.runIf(process.geteuid?.() === 0)('of another user, or accessible to others, is not used', async () => {
     for (const prepare of [() => chownSync(part(), 65534, 65534), () => chmodSync(part(), 0o666)]) {
       writeFileSync(part(), content.subarray(0, 5));
       prepare();

@@ -1,4 +1,4 @@
-// Puts a file in its place: written beside it first, compared with its digest, then renamed over it at once.
+// Replaces a file atomically: written to a temporary file first, compared with its digest, then renamed.
 import { type Hash, randomBytes } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readdir, realpath, rename, rm, stat, unlink } from 'node:fs/promises';
@@ -8,26 +8,26 @@ import { hashFile, isHashType, newHash } from '../hashes.ts';
 
 export interface Placement {
   readonly dest: string;
-  /** What the content must hash to, when that is known. */
+  /** The expected hash of the content, when it is known. */
   readonly expected?: FileHash | undefined;
-  /** Bits of a new file; an existing one keeps its own, and its owner. */
+  /** Mode of a new file; an existing one keeps its own, and its owner. */
   readonly mode: number;
-  /** Whether a broken transfer leaves its part behind, to go on from there next time. */
+  /** Whether an interrupted transfer keeps its partial file, to resume it next time. */
   readonly resumable: boolean;
 }
 
-/** The file beside its place while it is being filled. */
+/** The temporary file while it is being filled. */
 export interface Part {
   readonly path: string;
   readonly handle: FileHandle;
-  /** Bytes that are there already. */
+  /** Number of bytes that are already there. */
   readonly from: number;
   readonly hash: Hash | undefined;
-  /** False for devices and pipes: bytes go in one after the other. */
+  /** False for devices and pipes, which can only be written sequentially. */
   readonly seekable: boolean;
 }
 
-/** Writes what is missing from `part.from` on, and puts every byte through `part.hash`. */
+/** Writes the missing bytes from `part.from` on, and passes every byte through `part.hash`. */
 export type Fill = (part: Part) => Promise<void>;
 
 /** Chunks of the file from a position on. */
@@ -36,7 +36,7 @@ export type Chunks = (from: number) => AsyncIterable<Uint8Array>;
 const staleMs = 24 * 3_600_000;
 const readBytes = 1 << 20;
 
-/** Puts what `fill` writes in its place. False when the content is not what was expected; then nothing has changed. */
+/** Writes what `fill` provides. False when the content does not match; nothing has then changed. */
 export async function placeFile(placement: Placement, fill: Fill): Promise<boolean> {
   const dest = await realpath(placement.dest).catch(() => placement.dest);
   const existing = await stat(dest).catch(() => undefined);
@@ -79,14 +79,14 @@ async function fillAndCheck(path: string, handle: FileHandle, placement: Placeme
   return !hash || hash.digest('hex') === expected?.hsum;
 }
 
-/** Fills a part from chunks that come one after the other. */
+/** Fills a partial file from sequential chunks. */
 export function fromChunks(chunks: Chunks): Fill {
   return async ({ handle, from, hash, seekable }) => {
     let position = from;
     let writing: Promise<unknown> = Promise.resolve();
     try {
       for await (const chunk of chunks(from)) {
-        // The next chunk is awaited while this one is written; in order, so that a part is a beginning and has no holes.
+        // The next chunk is awaited while this one is written; in order, so that a partial file has no gaps.
         await writing;
         writing = writeAll(handle, chunk, seekable ? position : null);
         writing.catch(() => undefined);
@@ -107,7 +107,7 @@ async function writeAll(handle: FileHandle, chunk: Uint8Array, position: number 
   }
 }
 
-/** What an earlier, broken transfer left: its length, and its content in the hash. */
+/** The partial file of an earlier, interrupted transfer: its length, and its content in the hash. */
 async function hashExisting(handle: FileHandle, hash: Hash | undefined): Promise<number> {
   const { size } = await handle.stat();
   if (size === 0) return 0;
@@ -120,7 +120,10 @@ async function hashExisting(handle: FileHandle, hash: Hash | undefined): Promise
   }
 }
 
-/** The file to fill, ours alone: under a name nobody can prepare, or the part an earlier transfer of ours left. */
+/**
+ * The file to fill, accessible only to us: with a name that nobody can prepare, or the partial file of an earlier
+ * transfer.
+ */
 async function openPart(
   dest: string,
   placement: Placement,
@@ -129,7 +132,7 @@ async function openPart(
   const { expected, resumable } = placement;
   const folder = dirname(dest);
   const name = basename(dest).slice(0, 150);
-  // What replaces a private file is never readable by others, not even while it is written.
+  // A file that replaces a private one is never readable by others, not even while it is written.
   const mode = existing ? 0o600 : placement.mode;
   if (resumable && expected) {
     const own = `.${name}.${expected.hsum.slice(0, 24)}.part`;
@@ -143,8 +146,8 @@ async function openPart(
 }
 
 /**
- * A part that can be gone on with is found again by its name: place and content decide it. In a folder others may write to
- * somebody else may have put a link or a file of his there: then it is left alone.
+ * A partial file that can be resumed is found by its name, which depends on path and content. In a folder others may
+ * write to another user may have created a link or a file with that name: then it is not used.
  */
 async function openOwn(path: string, mode: number): Promise<FileHandle | undefined> {
   const { O_RDWR, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants;
@@ -157,7 +160,7 @@ async function openOwn(path: string, mode: number): Promise<FileHandle | undefin
   return undefined;
 }
 
-/** Parts of other versions of the file, which nobody will go on with. */
+/** Partial files of other versions of the file, which are never resumed. */
 async function removeStale(folder: string, name: string, own: string): Promise<void> {
   for (const other of await readdir(folder).catch(() => [])) {
     if (other === own || !other.startsWith(`.${name}.`) || !/\.[0-9a-f]{24}\.part$/.test(other)) continue;
@@ -167,7 +170,7 @@ async function removeStale(folder: string, name: string, own: string): Promise<v
 }
 
 async function takeOver(handle: FileHandle, existing: Stats): Promise<void> {
-  // Without the right to give files away the new one belongs to whoever wrote it.
+  // Without the right to change owners the new file belongs to the current user.
   await handle.chown(existing.uid, existing.gid).catch(() => undefined);
   await handle.chmod(existing.mode & 0o7777);
 }
@@ -182,7 +185,7 @@ async function writeInto(dest: string, fill: Fill): Promise<boolean> {
   }
 }
 
-/** Makes a folder of the cache; a file below `top` that stands in its way is removed. */
+/** Creates a folder of the cache; a file below `top` that blocks its path is removed. */
 export async function makeCacheFolder(folder: string, top: string): Promise<void> {
   for (;;) {
     try {

@@ -1,4 +1,4 @@
-// Where files lie in the minion's cache: Salt's own layout, so that either program finds what the other fetched.
+// Paths of files in the minion's cache: Salt's own layout, so that each program finds what the other fetched.
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
@@ -17,7 +17,7 @@ export class CachePlaces {
     this.#cachedir = cachedir;
   }
 
-  /** `cachedir/files/<saltenv>/<path>`. A path that would leave the folder is refused, whoever gave it. */
+  /** `cachedir/files/<saltenv>/<path>`. A path that would leave the folder is refused. */
   file(path: string, saltenv: string): string {
     const rel = cleanRelative(splitRequestPath(path).path.replace(/^\/+/, ''));
     if (rel === undefined) throw refused(path);
@@ -29,7 +29,7 @@ export class CachePlaces {
     return join(this.#cachedir, 'files', saltenv);
   }
 
-  /** `cachedir/extrn_files/<saltenv>/<host>/<path>` for whatever comes from the web. */
+  /** `cachedir/extrn_files/<saltenv>/<host>/<path>` for files from the web. */
   external(url: string, saltenv: string): string {
     const { netloc, path, query } = urlParts(url);
     let host = netloc.slice(netloc.lastIndexOf('@') + 1);
@@ -48,7 +48,7 @@ export class CachePlaces {
     return join(this.#cachedir, 'localfiles', cleanRelative(path.replace(/^\/+/, '')) ?? '');
   }
 
-  /** Where a fetch would put it. */
+  /** The path at which a fetch would store it. */
   expected(url: string, saltenv: string): string {
     const { scheme } = urlParts(url);
     if (scheme === '') return url;
@@ -57,7 +57,7 @@ export class CachePlaces {
     return join(this.#cachedir, 'files', own ?? saltenv, path.replace(/^[|/]+/, ''));
   }
 
-  /** Where it is now; '' when it is not. An escaped path comes back escaped. */
+  /** Its current path; '' when it is not cached. An escaped path is returned escaped. */
   present(path: string, saltenv: string): string {
     const salt = isSaltUrl(path) ? parseSaltUrl(path) : { path, saltenv: undefined };
     const name = salt.path.replace(/^[|/]+/, '');
@@ -71,7 +71,7 @@ export class CachePlaces {
     return existsSync(external) ? external : '';
   }
 
-  /** Every file fetched from this environment or kept from this machine. */
+  /** All files fetched from this environment or copied from this machine. */
   async all(saltenv: string): Promise<string[]> {
     const found = [...(await below(this.files(saltenv))), ...(await below(join(this.#cachedir, 'localfiles')))];
     return [...new Set(found)].sort(compareText);

@@ -1,11 +1,11 @@
-// Sends a file to the master, chunk by chunk in order, as masters of all ages expect it.
+// Sends a file to the master, chunk by chunk in order, as masters of all versions expect it.
 import { open, realpath, rm, stat } from 'node:fs/promises';
 import { isAbsolute, posix } from 'node:path';
 import { newDict } from '../../../base/codec/value.ts';
 import type { PushOptions } from '../../../extend/sdk/index.ts';
 import type { FileRequest } from './chunks.ts';
 
-/** True when the master took it all; false for whatever cannot be pushed or was refused. */
+/** True when the master accepted everything; false when the file cannot be pushed or was refused. */
 export async function pushFile(
   request: FileRequest,
   path: string,

@@ -1,4 +1,4 @@
-// A file the server has just told the digest of: no second question, and no second look at what was read.
+// A file whose digest the server has just sent: no second request, and no second read.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ afterEach(async () => {
 });
 
 describe('a digest the server has just given', () => {
-  it('is not asked for again when the cached file has it', async () => {
+  it('is not requested again when the cached file has it', async () => {
     const path = await client.cacheFile('salt://small');
     const served = await client.hash('salt://small');
     master.asked.length = 0;
@@ -43,7 +43,7 @@ describe('a digest the server has just given', () => {
     expect(readFileSync(path, 'utf8')).toBe('small');
   });
 
-  it('says nothing when it is of another kind', async () => {
+  it('is not used when it is of another kind', async () => {
     await client.cacheFile('salt://small');
     const { hsum } = (await client.hash('salt://small'))!;
     master.asked.length = 0;
@@ -59,24 +59,24 @@ describe('the content of a file that was fetched', () => {
     return contents;
   };
 
-  it('comes along when the file is small, new or not', async () => {
+  it('is passed on when the file is small, new or not', async () => {
     expect(await seen('salt://small')).toEqual(['small']);
     expect(await seen('salt://small')).toEqual(['small']);
     expect(await seen('salt://void')).toEqual(['']);
   });
 
-  it('is the new one when what was here is old', async () => {
+  it('is the new one when the local copy is old', async () => {
     writeFileSync(await client.cacheFile('salt://small'), 'tampered');
     expect(await seen('salt://small')).toEqual(['small']);
   });
 
-  it('is left on the disk when the file is large and there', async () => {
+  it('is not read when the file is large and already there', async () => {
     await client.cacheFile('salt://large');
     expect(await seen('salt://large')).toEqual([]);
   });
 });
 
-it('a pipe has no digest, and is not waited for', () => {
+it('a pipe has no digest, and does not block', () => {
   const pipe = join(folder.path, 'pipe');
   execFileSync('mkfifo', [pipe]);
   expect(hashSmallFile(pipe, 'sha256')).toBeUndefined();

@@ -1,16 +1,16 @@
-// Large files are written by the daemon, which has the connection, slice by slice; the job process checks what it wrote.
+// Large files are written by the daemon, which has the connection, slice by slice; the job process verifies them.
 import { open } from 'node:fs/promises';
 import type { FileSlice } from '../../../extend/sdk/index.ts';
 import { type FileRequest, fetchChunks, type Wanted } from './chunks.ts';
 import { type Fill, fromChunks, type Part } from './place.ts';
 
-/** Small enough that a job that was ended does not keep the daemon at work. */
+/** Small enough that a cancelled job does not keep the daemon busy. */
 const sliceBytes = 16 << 20;
-/** The next slice is on its way while one is checked. */
+/** The next slice is fetched while one is verified. */
 const slicesAhead = 2;
 const readBytes = 1 << 20;
 
-/** Writes a slice of a file of the server at its own position in a local file; how many bytes there were. */
+/** Writes a slice of a file of the server to its position in a local file; returns the number of bytes. */
 export async function fetchInto(request: FileRequest, slice: FileSlice): Promise<number> {
   const { path, saltenv, gzip, from, length, file } = slice;
   const end = from + length;
@@ -32,7 +32,7 @@ export async function fetchInto(request: FileRequest, slice: FileSlice): Promise
   }
 }
 
-/** Fills a part with the help of somebody who can write slices into it. */
+/** Fills a partial file with a function that writes slices into it. */
 export function fromSlices(
   write: (slice: FileSlice) => Promise<number>,
   request: FileRequest,
@@ -60,7 +60,7 @@ export function fromSlices(
         good += written;
       }
     } catch (error) {
-      // What was checked is a beginning without holes; only that may be gone on with.
+      // The verified part has no gaps; only that may be resumed.
       await Promise.allSettled(coming);
       await part.handle.truncate(good);
       throw error;

@@ -1,4 +1,4 @@
-// Where a minion's files come from: its master, or its own folders when it works without one.
+// The source of a minion's files: its master, or its own folders when it works without one.
 import type { Value } from '../../../base/codec/value.ts';
 import type { FileSlice, MinionServices } from '../../../extend/sdk/index.ts';
 import type { FileServerOpts } from '../open.ts';
@@ -12,11 +12,11 @@ interface SourceParts {
 
 export interface FileSource {
   readonly send: FileRequest;
-  /** Present when the connection is in another process: that one writes large files by itself. */
+  /** Present when the connection is in another process: that process then writes large files itself. */
   readonly fetchSlice?: ((slice: FileSlice) => Promise<number>) | undefined;
 }
 
-/** Files of the minion's own `file_roots` are asked for like the master's: same answers, no network. */
+/** Files of the minion's own `file_roots` are requested like the master's: same answers, no network. */
 export function fileSource(parts: SourceParts): FileSource {
   const { minion } = parts;
   if (minion.hasMaster && parts.opts['file_client'] !== 'local') {

@@ -1,4 +1,4 @@
-// A minion's services whose master is a file server in this process, with the wire's own packing in between.
+// A minion's services whose master is a file server in this process, with the packing of the wire protocol in between.
 import { pack, unpack } from '../../../base/codec/msgpack/index.ts';
 import { newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import { HaliteError } from '../../../base/errors/index.ts';
@@ -16,9 +16,9 @@ export interface TestMaster {
   /** Called before a request is answered; may wait, or fail it. */
   before: (load: PlainDict) => Promise<void> | void;
   reloads: number;
-  /** Whether it gets the fields that are for Halite masters alone. */
+  /** Whether it gets the fields that are only for Halite masters. */
   halite: boolean;
-  /** Where pushed files go; undefined refuses them. */
+  /** The folder for pushed files; undefined refuses them. */
   pushFolder: string | undefined;
 }
 

@@ -1,4 +1,4 @@
-// Files by any address but `salt://`: from the web into the cache or a place, from disk as they are.
+// Files with any URL except `salt://`: from the web into the cache or to a path, from disk unchanged.
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import type { Value } from '../../../base/codec/value.ts';
@@ -31,13 +31,13 @@ export class UrlFetcher {
     this.#signal = signal;
   }
 
-  /** Brings what is behind an address to `dest`, or to the cache when that is ''. False when the folder is missing. */
+  /** Downloads a URL to `dest`, or to the cache when that is ''. False when the folder is missing. */
   async get(url: string, dest: string, options: UrlOptions & { readonly saltenv: string }): Promise<string | false> {
     const local = localPath(url);
     if (local !== undefined) return local;
     requireWeb(url);
     const place = dest === '' ? this.#places.external(url, options.saltenv) : await withUrlName(dest, url);
-    // Salt's own answer to an address whose path climbs; it is no path, and nothing is written.
+    // Salt's own answer to a URL whose path leaves the cache; it is not a path, and nothing is written.
     if (!isAbsolute(place)) throw new HaliteError('path.refused', `${place}: ${url}`);
     if (dest === '' && (await hasDigest(place, options.sourceHash))) return place;
     const folder = await stat(dirname(place)).catch(() => undefined);
@@ -83,7 +83,7 @@ export class UrlFetcher {
   }
 }
 
-/** The path of `file://…` and of a plain path; undefined for any other address. */
+/** The path of `file://…` and of a plain path; undefined for any other URL. */
 function localPath(url: string): string | undefined {
   const { scheme, netloc, path } = urlParts(url, false);
   if (scheme !== 'file' && scheme !== '') return undefined;
@@ -100,7 +100,7 @@ function requireWeb(url: string): void {
   });
 }
 
-/** A folder as destination takes the file under the last part of its address. */
+/** A folder as destination gets the file with the last part of its URL as name. */
 async function withUrlName(dest: string, url: string): Promise<string> {
   const found = await stat(dest).catch(() => undefined);
   if (!found?.isDirectory() && !/[/\\]$/.test(dest)) return dest;

@@ -1,4 +1,4 @@
-// Addresses of files as Salt reads them: `salt://path?saltenv=env`, and the parts of any other.
+// URLs of files as Salt parses them: `salt://path?saltenv=env`, and the parts of any other.
 import { HaliteError } from '../../../base/errors/index.ts';
 
 export interface UrlParts {
@@ -15,10 +15,13 @@ export function isSaltUrl(url: string): boolean {
   return url.startsWith(saltScheme);
 }
 
-/** The path and the environment of a `salt://` address. Only `?saltenv=` ends the path: other question marks are names. */
+/**
+ * The path and the environment of a `salt://` URL. Only `?saltenv=` ends the path: other question marks belong to
+ * names.
+ */
 export function parseSaltUrl(url: string): { path: string; saltenv: string | undefined } {
   const resource = url.slice(saltScheme.length);
-  // `?env=` is what very old trees have; Salt drops it.
+  // `?env=` is used in very old trees; Salt drops it.
   const old = resource.indexOf('?env=');
   if (old >= 0) return { path: resource.slice(0, old), saltenv: undefined };
   const at = resource.indexOf('?saltenv=');
@@ -30,13 +33,13 @@ export function saltUrl(path: string): string {
   return saltScheme + path.replaceAll('\\', '/');
 }
 
-/** A path on the file server. Throws for any other address, in Salt's words. */
+/** A path on the file server. Throws for any other URL, in Salt's words. */
 export function serverPath(url: string): string {
   if (!isSaltUrl(url)) throw new HaliteError('call.failed', `Unsupported path: ${url}`);
   return parseSaltUrl(url).path;
 }
 
-/** Python's urlparse(), as far as files need it. */
+/** Python's urlparse(), as far as needed for files. */
 export function urlParts(url: string, fragments = true): UrlParts {
   const scheme = /^([A-Za-z][A-Za-z0-9+.-]*):/.exec(url);
   let rest = scheme ? url.slice(scheme[0].length) : url;
@@ -58,7 +61,7 @@ export function urlParts(url: string, fragments = true): UrlParts {
   };
 }
 
-/** Parameters behind a semicolon in the last part of a path. */
+/** Parameters after a semicolon in the last part of a path. */
 function withoutParams(path: string): string {
   const at = path.indexOf(';', path.lastIndexOf('/') + 1);
   return at < 0 ? path : path.slice(0, at);

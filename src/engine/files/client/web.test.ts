@@ -38,13 +38,13 @@ afterEach(async () => {
 const cachePlace = (path: string): string =>
   at('cache/extrn_files/base', base.slice('http://'.length).replace(':', ''), path);
 
-it('brings a file into the cache', async () => {
+it('downloads a file into the cache', async () => {
   expect(await client.cacheFile(`${base}/a/b.bin?v=1`)).toBe(cachePlace('a/b.bin-v=1'));
   expect(readFileSync(cachePlace('a/b.bin-v=1')).equals(content)).toBe(true);
   expect(readdirSync(cachePlace('a'))).toEqual(['b.bin-v=1']);
 });
 
-it('brings a file to a place, a folder gives it a name', async () => {
+it('downloads a file to a path, or into a folder with its own name', async () => {
   mkdirSync(at('dest'));
   expect(await client.getUrl(`${base}/x/y.txt`, at('dest/z'))).toBe(at('dest/z'));
   expect(await client.getUrl(`${base}/x/y.txt`, at('dest'))).toBe(at('dest/y.txt'));
@@ -53,12 +53,12 @@ it('brings a file to a place, a folder gives it a name', async () => {
   expect(await client.getUrl(`${base}/x`, at('missing/z'), { makedirs: true })).toBe(at('missing/z'));
 });
 
-it('gives the content when nothing is to be kept', async () => {
+it('returns the content without storing it', async () => {
   expect((await client.read(`${base}/x`))?.equals(content)).toBe(true);
   expect(existsSync(at('cache'))).toBe(false);
 });
 
-it('follows redirects, and takes no password to another server', async () => {
+it('follows redirects, and sends no password to another server', async () => {
   answer = (request, response) => {
     if (request.url === '/start') response.writeHead(302, { location: '/end' }).end('not this');
     else if (request.url === '/away')
@@ -78,7 +78,7 @@ it('follows redirects, and takes no password to another server', async () => {
   await expect(client.cacheFile(`${base}/file`)).rejects.toThrow('no web address');
 });
 
-it('says what the server said, and leaves nothing behind', async () => {
+it('reports the answer of the server, and leaves no files behind', async () => {
   answer = (_, response) => response.writeHead(404).end('nope');
   await expect(client.cacheFile(`${base}/nope`)).rejects.toThrow('Error: HTTP 404: Not Found reading /nope');
   answer = (_, response) => {
@@ -92,7 +92,7 @@ it('says what the server said, and leaves nothing behind', async () => {
   ).toEqual([]);
 });
 
-it('does not fetch again what has the digest already', async () => {
+it('does not fetch a file again that has the digest', async () => {
   const digest = createHash('sha256').update(content).digest('hex');
   const path = await client.cacheFile(`${base}/x`, { sourceHash: `sha256=${digest}` });
   await client.cacheFile(`${base}/x`, { sourceHash: digest });
@@ -102,7 +102,7 @@ it('does not fetch again what has the digest already', async () => {
   expect(seen).toHaveLength(2);
 });
 
-it('asks with the tag it was given', async () => {
+it('sends the entity tag it was given', async () => {
   answer = (request, response) => {
     if (request.headers['if-none-match'] === '"v1"') response.writeHead(304).end();
     else response.writeHead(200, { etag: '"v1"' }).end(content);

@@ -1,4 +1,4 @@
-// Fetches over HTTP and HTTPS: redirects, basic authentication, entity tags, and Salt's words when it fails.
+// Fetches over HTTP and HTTPS: redirects, basic authentication, entity tags, and Salt's messages on failure.
 import type { IncomingMessage, RequestOptions } from 'node:http';
 import { HaliteError } from '../../../base/errors/index.ts';
 import { netReason } from '../../../base/util/net-errors.ts';
@@ -21,7 +21,7 @@ export interface WebAnswer {
 const maxRedirects = 10;
 const redirects = new Set([301, 302, 303, 307, 308]);
 
-/** Opens an address and follows redirects. Throws for every answer but success and, with a tag asked about, 304. */
+/** Opens a URL and follows redirects. Throws for every answer except success and, with an entity tag, 304. */
 export async function openWeb(url: string, options: WebOptions): Promise<WebAnswer> {
   const shown = urlParts(url, false).path;
   let at = new URL(url);
@@ -35,7 +35,7 @@ export async function openWeb(url: string, options: WebOptions): Promise<WebAnsw
       answer.resume();
       const next = new URL(location, at);
       if (!isWeb(next)) throw failed('redirected to something that is no web address', shown);
-      // Names and passwords are for the server they were written for.
+      // User names and passwords are sent only to the server for which they were written.
       if (next.origin === at.origin) Object.assign(next, { username: at.username, password: at.password });
       at = next;
       continue;

@@ -1,4 +1,4 @@
-// The `git` backend: branches and tags of remote repositories as environments, answered from memory and local files.
+// The `git` backend: branches and tags of remote repositories as environments, served from memory and local files.
 
 import { constants } from 'node:fs';
 import { mkdir, open, rm, stat } from 'node:fs/promises';
@@ -20,7 +20,7 @@ import { belowRoot, isLink, type TreeIndex } from './tree.ts';
 export interface GitBackendOptions {
   readonly name: string;
   readonly remotes: readonly RemoteConfig[];
-  /** Folder that holds the copies of all remotes. */
+  /** Folder of the local copies of all remotes. */
   readonly folder: string;
   readonly ignored: Ignored;
   readonly log: { warn(message: string, fields?: Readonly<Record<string, unknown>>): void };
@@ -31,7 +31,7 @@ interface Remote {
   readonly repository: GitRepository;
   readonly lockFile: string;
   updating: Promise<boolean> | undefined;
-  /** Environments somebody asked for: their files are made ready before a new commit is shown. */
+  /** Requested environments: their files are prepared before a new commit becomes visible. */
   readonly used: Set<string>;
 }
 
@@ -96,7 +96,7 @@ export class GitBackend implements FileBackend {
     return this.#lists.get(saltenv, () => this.#list(saltenv));
   }
 
-  /** Fetches; a remote that cannot be reached keeps what it had, and the others are updated all the same. */
+  /** Fetches; an unreachable remote keeps its data, and the others are still updated. */
   async update(remotes?: readonly string[]): Promise<PlainDict | undefined> {
     await this.#loaded();
     const named = (config: RemoteConfig): boolean =>
@@ -127,7 +127,7 @@ export class GitBackend implements FileBackend {
     return failed;
   }
 
-  /** Keeps a remote from being updated until the lock is cleared. */
+  /** Prevents updates of a remote until the lock is cleared. */
   async lock(pattern?: string): Promise<Report> {
     return this.#eachLock(pattern, async ({ lockFile, config }) => {
       await mkdir(this.#options.folder, { recursive: true, mode: 0o700 });
@@ -165,7 +165,7 @@ export class GitBackend implements FileBackend {
     return { done, errors };
   }
 
-  /** Before the first answer: what is on disk; a remote never fetched is waited for once. */
+  /** Before the first answer: uses what is on disk; a remote that was never fetched is awaited once. */
   #loaded(): Promise<unknown> {
     this.#ready ??= Promise.all(
       this.#remotes.map(async (remote) => {
@@ -202,7 +202,7 @@ export class GitBackend implements FileBackend {
     const { repository, config } = remote;
     const refs = await repository.fetch();
     if (sameRefs(refs, repository.refs)) return false;
-    // Everything that is in use is made ready first; then all requests see the new commits at once.
+    // Everything in use is prepared first; then all requests see the new commits at once.
     const live = new Set([...refs.branches.values(), ...refs.tags.values()]);
     for (const saltenv of remote.used) {
       const commit = this.#namedCommit(config, refs, saltenv);
@@ -215,7 +215,7 @@ export class GitBackend implements FileBackend {
     return true;
   }
 
-  /** Worked out once for each state of the references. */
+  /** Computed once for each state of the references. */
   #environments(): ReadonlySet<string> {
     this.#known ??= new Set(
       this.#remotes.flatMap(({ config, repository }) => [...environmentsOf(config, repository.refs)]),
@@ -227,7 +227,7 @@ export class GitBackend implements FileBackend {
     return this.#remotes.some(({ config }) => config.fallback !== '') || this.#environments().has(saltenv);
   }
 
-  /** The remotes' parts of an environment in order, each made ready when it is reached. */
+  /** The remotes' parts of an environment in order, each prepared when it is reached. */
   async *#views(saltenv: string): AsyncGenerator<View> {
     await this.#loaded();
     const known = isHex(saltenv) || this.#environments().has(saltenv);
@@ -272,7 +272,7 @@ export class GitBackend implements FileBackend {
     const entry = remote.repository.resolve(index, root === '' ? inside : `${root}/${inside}`);
     if (!entry) return undefined;
     const path = remote.repository.blobs.path(entry.sha);
-    // Git knows the mode and the size of a file, and nothing else that os.stat() would tell.
+    // Git stores the mode and the size of a file, and nothing else of os.stat().
     const stat = [entry.mode || gitFile, 0, 0, 1, 0, 0, entry.size, 0, 0, 0];
     return { path, rel, stat, version: entry.sha };
   }

@@ -25,7 +25,7 @@ export class BlobStore {
     return join(this.folder, sha.slice(0, 2), sha);
   }
 
-  /** Takes out of the repository what is not here yet, in one run of git. */
+  /** Extracts the missing blobs from the repository, in one run of git. */
   async ensure(shas: Iterable<string>): Promise<void> {
     const missing: string[] = [];
     for (const sha of new Set(shas)) {
@@ -40,7 +40,7 @@ export class BlobStore {
     });
   }
 
-  /** Removes blobs nobody names any more, except young ones: a transfer may be using them. */
+  /** Removes unused blobs, except recent ones: a transfer may be using them. */
   async prune(live: ReadonlySet<string>): Promise<void> {
     for (const part of await readdir(this.folder).catch(() => [])) {
       for (const name of await readdir(join(this.folder, part)).catch(() => [])) {
@@ -78,7 +78,7 @@ export class BlobStore {
   }
 }
 
-/** Reads the answers of `git cat-file --batch`: a line, that many bytes, a line end. */
+/** Reads the output of `git cat-file --batch`: a line, that many bytes, a line end. */
 class BlobReader {
   readonly #source: AsyncIterator<Buffer>;
   #held: Buffer = Buffer.alloc(0);
@@ -99,7 +99,7 @@ class BlobReader {
     }
   }
 
-  /** Writes the next bytes to a file and takes the line end behind them. */
+  /** Writes the next bytes to a file and skips the line end after them. */
   async copy(size: number, path: string): Promise<void> {
     const file = createWriteStream(path, { mode: 0o600 });
     for (let left = size; left > 0; ) {

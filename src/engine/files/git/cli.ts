@@ -13,14 +13,14 @@ export interface GitOptions {
 const defaultTimeoutMs = 120_000;
 const keptErrorText = 4000;
 
-// The data comes in the environment; these texts are constant.
+// Variable data is passed in the environment; these texts are constant.
 const sshCommand = 'ssh -i "$HALITE_GIT_KEY" -o IdentitiesOnly=yes -o BatchMode=yes';
 const credentialHelper =
   '!f() { test "$1" = get && printf "username=%s\\npassword=%s\\n" "$HALITE_GIT_USER" "$HALITE_GIT_PASSWORD"; }; f';
 
 type GitProcess = ChildProcessByStdio<Writable, Readable, Readable>;
 
-/** Runs git to its end and gives what it printed. Throws with git's own words when it fails. */
+/** Runs git to its end and returns its output. Throws with git's own message when it fails. */
 export async function runGit(args: readonly string[], options: GitOptions = {}): Promise<Buffer> {
   const chunks: Buffer[] = [];
   await withGit(args, options, async (child) => {
@@ -30,7 +30,7 @@ export async function runGit(args: readonly string[], options: GitOptions = {}):
   return Buffer.concat(chunks);
 }
 
-/** Starts git and lets `use` talk to it; both must end well. */
+/** Starts git and lets `use` communicate with it; both must succeed. */
 export async function withGit(
   args: readonly string[],
   options: GitOptions,
@@ -49,7 +49,7 @@ export async function withGit(
   let timedOut = false;
   const timer = setTimeout(() => {
     timedOut = true;
-    // git starts helpers of its own (ssh, git-remote-https); the group ends with it.
+    // git starts helper processes (ssh, git-remote-https); the whole process group is ended.
     if (child.pid) killGroup(child.pid);
   }, options.timeoutMs ?? defaultTimeoutMs);
   const ended = new Promise<number>((resolve, reject) => {
@@ -70,7 +70,7 @@ function settings({ gitDir, access }: GitOptions): string[] {
   const found = gitDir ? ['--git-dir', gitDir] : [];
   if (access && !access.sslVerify) found.push('-c', 'http.sslVerify=false');
   if (access?.password) found.push('-c', 'credential.helper=', '-c', `credential.helper=${credentialHelper}`);
-  // Nothing a repository holds may run: no hooks, no maintenance in the background.
+  // Nothing in a repository may run: no hooks, no maintenance in the background.
   return [...found, '-c', 'core.hooksPath=/dev/null', '-c', 'gc.auto=0', '-c', 'maintenance.auto=false'];
 }
 
@@ -93,7 +93,7 @@ function killGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // It is gone already.
+    // It has already ended.
   }
 }
 

@@ -16,17 +16,17 @@ export interface RemoteAccess {
   readonly user: string;
   readonly password: string;
   readonly privkey: string;
-  /** Passwords may cross the network in the clear. */
+  /** Passwords may be sent over unencrypted connections. */
   readonly insecure: boolean;
   readonly sslVerify: boolean;
 }
 
 export interface RemoteConfig {
-  /** As written in the configuration: what messages and `fileserver.update remotes=` name. */
+  /** As written in the configuration: the name in messages and in `fileserver.update remotes=`. */
   readonly id: string;
   readonly url: string;
   readonly name: string | undefined;
-  /** Folder below the cache that belongs to this remote alone. */
+  /** Folder below the cache for this remote only. */
   readonly folder: string;
   readonly base: string;
   readonly fallback: string;
@@ -55,7 +55,7 @@ const perRemote = new Set([
 const refTypes: readonly string[] = ['branch', 'tag', 'sha'];
 const defaultRefspecs = ['+refs/heads/*:refs/remotes/origin/*', '+refs/tags/*:refs/tags/*'];
 
-/** Every remote of `gitfs_remotes`. Throws config.value with what is wrong. */
+/** Every remote of `gitfs_remotes`. Throws config.value with the problem. */
 export function readRemotes(opts: Opts): RemoteConfig[] {
   const listed = opts['gitfs_remotes'];
   const remotes = (Array.isArray(listed) ? listed : []).flatMap((item: Value) => readItem(item, opts));
@@ -85,7 +85,7 @@ function readItem(item: Value, opts: Opts): RemoteConfig[] {
 }
 
 function remote(id: string, own: ReadonlyMap<string, Value>, opts: Opts): RemoteConfig {
-  // An address that begins with a hyphen would be an option for git, and one with `::` a program to run.
+  // A URL that begins with a hyphen would be an option for git, and one with `::` a program to run.
   if (id === '' || id.startsWith('-') || /^[\w.+-]+::/.test(id) || /[\0\n\r]/.test(id)) {
     throw wrong(`${JSON.stringify(id)} is not the address of a repository`);
   }
@@ -117,7 +117,7 @@ function remote(id: string, own: ReadonlyMap<string, Value>, opts: Opts): Remote
   return config;
 }
 
-/** A reference given for the environment `base` wins over the setting `base`. */
+/** A reference given for the environment `base` takes precedence over the setting `base`. */
 function baseOf(own: ReadonlyMap<string, Value>, opts: Opts): string {
   const mapped = overrides(own.get('saltenv')).get('base')?.ref;
   return mapped ?? (text(own.get('base') ?? opts['gitfs_base']) || 'master');

@@ -1,9 +1,9 @@
-// Which branch or tag of a remote an environment is, and which environments its branches and tags make.
+// The branch or tag of a remote for an environment, and the environments of its branches and tags.
 import { matchesGlob } from '../../../base/util/fnmatch.ts';
 import { matchesWhole } from '../../../base/util/pyregex.ts';
 import type { RefType, RemoteConfig } from './config.ts';
 
-/** What is known of a repository after a fetch: names to commits. */
+/** The references of a repository after a fetch: names to commits. */
 export interface Refs {
   readonly branches: ReadonlyMap<string, string>;
   readonly tags: ReadonlyMap<string, string>;
@@ -23,7 +23,7 @@ export function isExposed(remote: RemoteConfig, saltenv: string): boolean {
   return remote.whitelist.length === 0 || listed(remote.whitelist);
 }
 
-/** The reference an environment is read from; undefined when the remote does not serve it. */
+/** The reference from which an environment is read; undefined when the remote does not serve it. */
 export function refOf(remote: RemoteConfig, saltenv: string): string | undefined {
   if (remote.allEnvironments !== undefined) return remote.allEnvironments;
   if (saltenv === 'base') return remote.base;
@@ -57,7 +57,7 @@ export function environmentsOf(remote: RemoteConfig, refs: Refs): Set<string> {
   return new Set([...found].filter((saltenv) => isExposed(remote, saltenv)));
 }
 
-/** Reference → environments that are mapped to it; a remote's own map hides the global one. */
+/** Reference → environments that are mapped to it; a remote's own map overrides the global one. */
 function reverseMap(remote: RemoteConfig): Map<string, string[]> {
   const found = new Map<string, string[]>();
   const own = new Set([...remote.environments].filter(([, { ref }]) => ref !== undefined).map(([saltenv]) => saltenv));

@@ -1,4 +1,4 @@
-// One at a time, whoever it is: threads and processes that share a folder take turns by a folder in it.
+// A lock between threads and processes that share a folder, implemented as a folder in it.
 import { mkdir, rmdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -6,7 +6,7 @@ import { HaliteError } from '../../../base/errors/index.ts';
 
 const pollMs = 50;
 
-/** Runs `work` while no other holds `lock`. One left behind by a program that ended is taken over after `staleMs`. */
+/** Runs `work` while holding `lock`. A lock left behind by a program that ended is replaced after `staleMs`. */
 export async function withFolderLock<T>(lock: string, staleMs: number, work: () => Promise<T>): Promise<T> {
   await mkdir(dirname(lock), { recursive: true, mode: 0o700 });
   const deadline = Date.now() + 2 * staleMs;

@@ -1,4 +1,4 @@
-// The git backend against what Salt 3006.27's gitfs answered for the same repositories, and what Salt has no answer to.
+// The git backend compared with the answers of Salt 3006.27's gitfs for the same repositories, and additional cases.
 import { existsSync, readdirSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -137,7 +137,7 @@ describe('a remote over time', () => {
     folder.remove();
   });
 
-  it('serves at once, without being told to update', async () => {
+  it('serves immediately, without an explicit update', async () => {
     expect(await read(server, 'a', 'base')).toBe('one');
   });
 
@@ -151,7 +151,7 @@ describe('a remote over time', () => {
     expect((await server.lists('base')).files).toEqual(['a', 'deep/b', 'new']);
   });
 
-  it('needs no git after the first look at an environment', async () => {
+  it('needs no git after the first access to an environment', async () => {
     await read(server, 'a', 'base');
     const path = process.env['PATH'];
     process.env['PATH'] = '/nonexistent';
@@ -164,7 +164,7 @@ describe('a remote over time', () => {
     }
   });
 
-  it('follows branches and tags that come, move and go', async () => {
+  it('follows added, moved and removed branches and tags', async () => {
     await server.update();
     expect(await server.envs()).toEqual(['base', 'dev']);
     step(['tag', 'v1'], ['unbranch', 'dev'], ['branch', 'qa'], ['file', 'q', 'q'], ['commit'], ['switch', 'master']);
@@ -181,7 +181,7 @@ describe('a remote over time', () => {
     expect(await read(server, 'q', 'qa')).toBe('q');
   });
 
-  it('goes on when the remote is away, also after a restart', async () => {
+  it('continues when the remote is unreachable, also after a restart', async () => {
     await server.update();
     renameSync(remote, `${remote}.gone`);
     await server.update();
@@ -197,14 +197,14 @@ describe('a remote over time', () => {
     expect(await read(server, 'a', 'base')).toBe('back');
   });
 
-  it('serves the other remotes when one was never there', async () => {
+  it('serves the other remotes when one was never reachable', async () => {
     await server.close();
     server = open({ gitfs_remotes: [`file://${folder.path}/nowhere`, `file://${remote}`] });
     expect(await read(server, 'a', 'base')).toBe('one');
     expect(log.warnings.join()).toContain('nowhere');
   });
 
-  it('hides what rules hide', async () => {
+  it('hides files according to rules', async () => {
     step(['file', 'x.bak', 'x'], ['file', 'deep/y.bak', 'y'], ['commit']);
     await server.close();
     server = open({ file_ignore_glob: ['*.bak'] });
@@ -250,7 +250,7 @@ describe('a remote over time', () => {
     expect([await read(server, 'a', 'base'), await read(server, 's', 'base')]).toEqual(['one', '2']);
   });
 
-  it('keeps one copy of a file that many commits have, and removes what nobody names any more', async () => {
+  it('keeps one copy of a file that many commits have, and removes unused files', async () => {
     await read(server, 'a', 'base');
     await read(server, 'a', 'dev');
     const blobs = join(folder.path, 'cache/git', readdirSync(join(folder.path, 'cache/git'))[0]!, 'blobs');
@@ -275,7 +275,7 @@ describe('checkouts', () => {
   const folder = temporaryFolder();
   afterAll(() => folder.remove());
 
-  it('hold the files of a commit and never a link', async () => {
+  it('contain the files of a commit and never a link', async () => {
     const remote = join(folder.path, 'remote');
     buildRepository(remote, [
       ['file', 'top/one.sls', '1'],
@@ -308,7 +308,7 @@ describe('checkouts', () => {
   });
 });
 
-describe('a repository in several hands', () => {
+describe('a repository with several users', () => {
   const folder = temporaryFolder();
   afterAll(() => folder.remove());
 
@@ -358,7 +358,7 @@ describe('readRemotes', () => {
     expect(problem(remotes)).toContain(expected);
   });
 
-  it('takes settings of the remote before the general ones', () => {
+  it('prefers settings of the remote over the general ones', () => {
     const [remote] = readRemotes({
       gitfs_remotes: [{ 'https://x/y': [{ base: 'main' }, { saltenv_whitelist: 'a, b' }, { update_interval: 5 }] }],
       gitfs_base: 'master',
@@ -374,7 +374,7 @@ describe('readRemotes', () => {
     });
   });
 
-  it('lets a broken backend be left out when the check is off', async () => {
+  it('skips a broken backend when the check is disabled', async () => {
     const folder = temporaryFolder();
     const log = testLog();
     const options = { fileserver_backend: ['roots', 'git'], gitfs_remotes: [3 as Value] };

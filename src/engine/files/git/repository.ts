@@ -1,4 +1,4 @@
-// A local copy of one remote repository: fetched, read by reference, and taken out as files by commit.
+// A local copy of one remote repository: fetched, read by reference, and extracted as files by commit.
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { link, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import { withFolderLock } from './folder-lock.ts';
 import { belowRoot, folderBehind, isLink, parseTree, resolveEntry, type TreeEntry, type TreeIndex } from './tree.ts';
 
 export interface RepositoryOptions {
-  /** Folder of its own, made when it is missing. */
+  /** Its own folder, created when it is missing. */
   readonly folder: string;
   readonly url: string;
   readonly refspecs: readonly string[];
@@ -40,14 +40,14 @@ export class GitRepository {
     this.blobs = new BlobStore(join(options.folder, 'blobs'), this.#gitDir);
   }
 
-  /** Reads what was fetched earlier. False when nothing ever was. */
+  /** Reads the data of earlier fetches. False when there is none. */
   async load(): Promise<boolean> {
     if (!existsSync(join(this.#gitDir, 'HEAD'))) return false;
     this.refs = await this.#readRefs();
     return this.refs.branches.size + this.refs.tags.size > 0;
   }
 
-  /** Asks the remote for what is new and gives its references; `use` makes requests see them. */
+  /** Fetches from the remote and returns its references; `use` makes them visible to requests. */
   fetch(): Promise<Refs> {
     return withFolderLock(join(this.#options.folder, 'fetch.lock'), fetchTimeoutMs, () => this.#fetch());
   }
@@ -58,7 +58,9 @@ export class GitRepository {
     this.#commits = undefined;
   }
 
-  /** The commit an abbreviated or full id names. All ids are read at once: a minion that guesses starts no git. */
+  /**
+   * The commit of an abbreviated or full id. All ids are read at once: a minion that guesses ids does not start git.
+   */
   async commit(id: string): Promise<string | undefined> {
     if (!isHex(id) || id.length < 4 || id.length > 64) return undefined;
     this.#commits ??= this.#readCommits();
@@ -72,10 +74,10 @@ export class GitRepository {
     });
   }
 
-  /** The index of a commit after every file below a folder of it lies ready on disk: done once, then requests are reads. */
+  /** The index of a commit after every file below a folder of it is on disk: done once, then requests are reads. */
   prepare(commit: string, root: string): Promise<TreeIndex> {
     return remembered(this.#prepared, `${commit}/${root}`, () => {
-      // One after the other, whoever asks for how many.
+      // One at a time, for any number of callers.
       const made = this.#turn.then(() => this.#prepare(commit, root));
       this.#turn = made.catch(() => undefined);
       return made;
@@ -91,7 +93,7 @@ export class GitRepository {
     return this.#links.get(entry.sha);
   }
 
-  /** A commit as a folder of files, for those who need one (pillar). Complete or not there at all. */
+  /** A commit as a folder of files, for callers that need one (pillar). Created atomically. */
   async checkout(commit: string, root = ''): Promise<string> {
     const index = await this.prepare(commit, root);
     const name = root === '' ? commit : `${commit}-${createHash('sha256').update(root).digest('hex').slice(0, 16)}`;
@@ -102,7 +104,7 @@ export class GitRepository {
     return join(folder, root);
   }
 
-  /** Forgets commits nobody names any more and removes their files. */
+  /** Drops unused commits and removes their files. */
   async prune(live: ReadonlySet<string>): Promise<void> {
     const shas = new Set<string>();
     for (const [commit, index] of this.#indexes) {
@@ -115,7 +117,7 @@ export class GitRepository {
     for (const name of await readdir(trees).catch(() => [])) {
       if (live.has(name.split('-', 1)[0]!)) continue;
       const found = await stat(join(trees, name)).catch(() => undefined);
-      // Somebody may be reading it: every checkout renews its time.
+      // It may be in use: every checkout renews its time.
       if (found && Date.now() - found.mtimeMs > treeGraceMs)
         await rm(join(trees, name), { recursive: true, force: true });
     }
@@ -205,7 +207,9 @@ export class GitRepository {
     }
   }
 
-  /** Links are not made as links: a chain of them could lead out of the folder. What is behind them takes their place. */
+  /**
+   * Links are not created as links: a chain of them could lead out of the folder. Their targets are written instead.
+   */
   async #place(index: TreeIndex, path: string, entry: TreeEntry, target: string): Promise<void> {
     if (!isLink(entry)) return link(this.blobs.path(entry.sha), target);
     for (const [rest, file] of this.#behindLink(index, path)) {
@@ -215,7 +219,7 @@ export class GitRepository {
     }
   }
 
-  /** The file behind a link, or the files of the folder behind it by their path in there. */
+  /** The target file of a link, or the files of the target folder by their path in it. */
   #behindLink(index: TreeIndex, path: string): [string, TreeEntry][] {
     const file = this.resolve(index, path);
     if (file) return [['', file]];
@@ -245,7 +249,7 @@ function withoutPassword(url: string): string {
   return url.replace(/^(\w+:\/\/)[^@/]*@/, '$1');
 }
 
-/** The promise under a key, made once; a failed one is made again next time. */
+/** The promise for a key, created once; a failed one is created again next time. */
 function remembered<T>(map: Map<string, Promise<T>>, key: string, make: () => Promise<T>): Promise<T> {
   const known = map.get(key);
   if (known) return known;

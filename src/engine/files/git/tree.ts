@@ -1,4 +1,5 @@
-// The content of one commit as an index in memory: every path, its kind and its blob. Requests are answered from it alone.
+// The content of one commit as an index in memory: every path, its kind and its blob. Requests are answered only from
+// it.
 import { posix } from 'node:path';
 import { cleanRelative } from '../paths.ts';
 
@@ -21,7 +22,7 @@ const maxLinks = 100;
 
 export const isLink = (entry: TreeEntry): boolean => (entry.mode & typeMask) === linkMode;
 
-/** Reads `git ls-tree -r -t -z -l --full-tree`. Paths no honest repository has are left out. */
+/** Reads `git ls-tree -r -t -z -l --full-tree`. Paths that no valid repository has are skipped. */
 export function parseTree(commit: string, output: Buffer): TreeIndex {
   const blobs = new Map<string, TreeEntry>();
   const folders = new Set<string>();
@@ -36,7 +37,7 @@ export function parseTree(commit: string, output: Buffer): TreeIndex {
   return { commit, blobs, folders };
 }
 
-/** The file behind a path of a repository; links are followed inside the tree and never out of it. */
+/** The file at a path of a repository; links are followed inside the tree and never out of it. */
 export function resolveEntry(
   index: TreeIndex,
   path: string,
@@ -53,7 +54,7 @@ export function resolveEntry(
   return undefined;
 }
 
-/** The folder a link leads to, if it is one of the same tree; '' would be the tree itself and is none. */
+/** The target folder of a link, if it is in the same tree; '' would be the tree itself and is not returned. */
 export function folderBehind(
   index: TreeIndex,
   path: string,
@@ -70,7 +71,7 @@ export function folderBehind(
   return undefined;
 }
 
-/** A path of the repository seen from a folder in it; undefined for what is outside. */
+/** A path of the repository relative to a folder in it; undefined when it is outside. */
 export function belowRoot(path: string, root: string): string | undefined {
   if (root === '') return path;
   return path.startsWith(`${root}/`) ? path.slice(root.length + 1) : undefined;

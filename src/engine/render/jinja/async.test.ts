@@ -1,8 +1,8 @@
-// Rendering with functions and loaders that answer later: same results, strict order, and the abort signal.
+// Rendering with asynchronous functions and loaders: same results, strict order, and the abort signal.
 import { describe, expect, it } from 'vitest';
 import { createEnvironment, JinjaError } from './index.ts';
 
-/** Answers in a later turn of the event loop. */
+/** Resolves in a later turn of the event loop. */
 const later = <T>(value: T): Promise<T> => new Promise((resolve) => setImmediate(() => resolve(value)));
 
 const templates: [string, string][] = [
@@ -56,7 +56,7 @@ describe('asynchronous rendering', () => {
     expect(await environment.render(template, globals, { globals })).toBe(expected);
   });
 
-  it('gives the same text when nothing waits', async () => {
+  it('gives the same text when everything is synchronous', async () => {
     const environment = createEnvironment({ loader: (name) => (files[name] ? { source: files[name]! } : undefined) });
     const globals = { p: ([value]: unknown[]) => value };
     for (const [template, expected] of templates) {
@@ -66,7 +66,7 @@ describe('asynchronous rendering', () => {
     }
   });
 
-  it('starts a call only when the one before it has answered', async () => {
+  it('starts a call only when the previous one has resolved', async () => {
     const log: string[] = [];
     const p = async ([name]: unknown[]): Promise<unknown> => {
       log.push(`start ${name}`);
@@ -78,7 +78,7 @@ describe('asynchronous rendering', () => {
     expect(log).toEqual(['a', 'b', 'c', 'd'].flatMap((name) => [`start ${name}`, `end ${name}`]));
   });
 
-  it('reports the place of an error that comes later', async () => {
+  it('reports the position of an asynchronous error', async () => {
     const boom = (): Promise<never> => later(null).then(() => Promise.reject(new Error('late')));
     const error = await createEnvironment()
       .render('x\n{% macro m() %}\n{{ boom() }}\n{% endmacro %}\n{{ m() }}', { boom })

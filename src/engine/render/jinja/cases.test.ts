@@ -30,7 +30,7 @@ const optionNames: Readonly<Record<string, keyof EnvironmentOptions>> = {
   comment_end_string: 'commentEnd',
 };
 
-// Dates are printed on the local clock; the reference ran in UTC.
+// Dates are printed in local time; the reference ran in UTC.
 process.env['TZ'] = 'UTC';
 
 const fixture = (name: string): string =>

@@ -1,4 +1,4 @@
-// The public face of the engine: rendering, loading, errors with their places, limits and isolation.
+// The public interface of the engine: rendering, loading, errors with their positions, limits and isolation.
 import { describe, expect, it } from 'vitest';
 import { PyFloat } from '../../../base/codec/value.ts';
 import { createEnvironment, define, type EnvironmentOptions, JinjaError } from './index.ts';
@@ -49,13 +49,13 @@ describe('values from outside', () => {
     expect(calls).toEqual([[[1, [2, [3]], Object.assign(Object.create(null), { a: 'b' })], { key: null }]]);
   });
 
-  it('lets an undefined argument pass through a function that does not look at it', () => {
+  it('passes an undefined argument through a function that does not use it', () => {
     const get = ([key, fallback]: unknown[]): unknown => (key === 'known' ? 'value' : fallback);
     expect(render("{{ get('known', missing) }}", { get })).toBe('value');
     expect(failure("{{ get('other', missing) }}", { get }).message).toBe("'missing' is undefined");
   });
 
-  it('takes filters, tests and globals of its own', () => {
+  it('accepts its own filters, tests and globals', () => {
     const options = {
       filters: { twice: define('twice', 'value, by=2', (_rt, value, by) => Number(value) * Number(by)) },
       tests: { big: define('big', 'value', (_rt, value) => Number(value) > 10) },
@@ -70,7 +70,7 @@ describe('values from outside', () => {
 });
 
 describe('errors', () => {
-  it('carry file, line, stack and an excerpt', () => {
+  it('have file, line, stack and an excerpt', () => {
     const files: Record<string, string> = { 'lib.jinja': '{% macro m(x) %}\n{{ x.y }}\n{% endmacro %}' };
     const loader = (name: string) => (files[name] ? { source: files[name]!, path: `/srv/${name}` } : undefined);
     const error = failure("first\n{% from 'lib.jinja' import m %}\n{{ m({}) }}\n", {}, { loader }, 'app/init.sls');
@@ -85,7 +85,7 @@ describe('errors', () => {
     expect(error.details['line']).toBe(2);
   });
 
-  it('know the column of a syntax error', () => {
+  it('have the column of a syntax error', () => {
     const error = failure('ok\n  {{ a b }}');
     expect([error.line, error.column]).toEqual([2, 8]);
   });
@@ -110,7 +110,7 @@ describe('errors', () => {
     expect([error.message, error.line, error.pyType]).toEqual(['host trouble', 2, 'Exception']);
   });
 
-  it('keep the outer place when a function renders a template itself', () => {
+  it('keep the outer position when a function renders a template itself', () => {
     const inner = (): string => createEnvironment().renderSync('\n\n\n{{ lost }}');
     const error = failure('\n{{ inner() }}', { inner });
     expect([error.message, error.line, error.pyType]).toEqual(["'lost' is undefined", 2, 'UndefinedError']);
@@ -139,7 +139,7 @@ describe('limits', () => {
     expect(failure(template).pyType).toBe(type);
   });
 
-  it('stops a loop that feeds itself', () => {
+  it('stops a loop that extends its own list', () => {
     const error = failure('{% set l = [1] %}{% for x in l %}{% do l.append(x) %}{% endfor %}', {}, { maxSteps: 1000 });
     expect(error.message).toBe('template exceeds 1000 loop rounds');
   });
@@ -158,7 +158,7 @@ describe('sandbox', () => {
   });
 
   it.each(['constructor', '__proto__', 'prototype', 'toString', 'valueOf', 'hasOwnProperty', 'then'])(
-    'knows nothing of JavaScript: %s',
+    'does not expose JavaScript: %s',
     (name) => {
       for (const owner of ['s', 'l', 'd', 'n', 'fn', 'none', 'd.items()', 'range', 'cycler(1)', 'namespace()']) {
         const context = { s: 'x', l: [1], d: { a: 1 }, n: 1, fn: () => 1 };

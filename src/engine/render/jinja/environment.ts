@@ -25,10 +25,10 @@ import { jinjaTests } from './tests/index.ts';
 
 installMethods();
 
-/** What a loader gives for a template name. */
+/** The result of a loader for a template name. */
 export interface LoadedSource {
   readonly source: string;
-  /** Name for messages, usually the one asked for. */
+  /** Name for messages, usually the requested one. */
   readonly name?: string;
   /** Path of the file, for messages. */
   readonly path?: string;
@@ -74,9 +74,9 @@ export interface RenderOptions {
   readonly path?: string;
   readonly signal?: AbortSignal;
   readonly now?: () => number;
-  /** Takes messages of `profile` sections. */
+  /** Receives messages of `profile` sections. */
   readonly log?: (level: string, message: string) => void;
-  /** Instead of the environment's loader. */
+  /** Overrides the environment's loader. */
   readonly loader?: Loader;
   /** Globals of this render, over those of the environment. */
   readonly globals?: Context;
@@ -84,14 +84,14 @@ export interface RenderOptions {
   readonly resolve?: (name: string, from: TemplateInfo) => string | undefined;
   /** Called when a template was loaded, before it is compiled. */
   readonly onLoad?: (globals: Map<string, unknown>, key: string, name: string) => void;
-  /** One for several renders: what a template changes in data of the host, the next ones see. */
+  /** One object for several renders: changes that a template makes to host data are visible to the next ones. */
   readonly bridge?: Bridge;
 }
 
 export type Context = Readonly<Record<string, unknown>> | ReadonlyMap<string, unknown>;
 
 export interface JinjaEnvironment {
-  /** Renders at once; fails if a function or the loader gives a promise. */
+  /** Renders synchronously; fails if a function or the loader returns a promise. */
   renderSync(source: string, context?: Context, options?: RenderOptions): string;
   render(source: string, context?: Context, options?: RenderOptions): Promise<string>;
   /** Checks a template without rendering it. */
@@ -110,7 +110,7 @@ function withOwn(table: FunctionTable, own: OwnFunctions | undefined): FunctionT
   return all;
 }
 
-/** A host function as a filter or test; it may answer later. */
+/** A host function as a filter or test; it may be asynchronous. */
 function hostFilter(name: string, fn: HostFunction): PyFunction {
   const host = new HostCallable(fn);
   return defineBound(name, '*args, **kwargs', (rt, { rest, named }) => host.invoke(rt, rest, named), { waits: true });
@@ -224,7 +224,7 @@ class Environment implements JinjaEnvironment {
       const text = run();
       if (!(text instanceof Promise)) return text;
       text.catch(() => undefined);
-      throw new PyError('RuntimeError', 'the template calls a function that has to be waited for; use render()');
+      throw new PyError('RuntimeError', 'the template calls an asynchronous function; use render()');
     } catch (error) {
       throw locateError(error, rt);
     }
@@ -249,7 +249,7 @@ class Environment implements JinjaEnvironment {
   }
 }
 
-/** An environment as Salt configures Jinja; compiled templates are kept for as long as it lives. */
+/** An environment configured like Salt's Jinja; compiled templates are cached in it. */
 export function createEnvironment(options: EnvironmentOptions = {}): JinjaEnvironment {
   return new Environment(options);
 }

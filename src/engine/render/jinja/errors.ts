@@ -1,11 +1,11 @@
-// Errors of the engine: what Python code would have raised, and the located error a caller sees.
+// Errors of the engine: Python's exceptions, and the located error for callers.
 import { HaliteError } from '../../../base/errors/index.ts';
 
-/** An exception as Python names it, thrown inside the engine; the border turns it into a JinjaError. */
+/** An exception with its Python name, thrown inside the engine; it is converted to a JinjaError at the interface. */
 export class PyError extends Error {
   /** Python class name: `TypeError`, `UndefinedError`, `TemplateSyntaxError`… */
   readonly pyType: string;
-  /** Line known at the time of raising (syntax errors); runtime errors get theirs from the frame stack. */
+  /** Line known when raised (syntax errors); runtime errors get theirs from the frame stack. */
   line: number | undefined;
   column: number | undefined;
   /** Display name of the template for errors that are raised before a frame exists. */
@@ -54,7 +54,7 @@ export interface TemplateFrame {
   /** Path of the file when the loader knows it. */
   readonly path: string | undefined;
   readonly line: number;
-  /** What runs there: `top-level template code`, `template` (macro, loop) or `block 'x'`. */
+  /** The kind of code that runs there: `top-level template code`, `template` (macro, loop) or `block 'x'`. */
   readonly location: string;
   readonly source: string;
 }
@@ -71,7 +71,7 @@ export interface JinjaErrorFacts {
   readonly cause: unknown;
 }
 
-/** A failed compile or render: Python's class and message, the place, the template stack and an excerpt. */
+/** A failed compile or render: Python's class and message, the position, the template stack and an excerpt. */
 export class JinjaError extends HaliteError {
   readonly pyType: string;
   readonly template: string | undefined;

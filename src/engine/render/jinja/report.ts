@@ -1,4 +1,4 @@
-// From anything thrown while rendering to a JinjaError that says where and in which templates.
+// Converts anything thrown while rendering to a JinjaError with position and template stack.
 import { HaliteError, messageOf } from '../../../base/errors/index.ts';
 import { isSyntaxFamily, JinjaError, PyError, sourceExcerpt, type TemplateFrame } from './errors.ts';
 import type { Runtime } from './runtime/runtime.ts';
@@ -10,7 +10,7 @@ const saltTypes: Readonly<Record<string, string>> = {
 
 /** The Python exception class an error corresponds to. */
 function pyTypeOf(error: unknown): string {
-  // A JinjaError comes from a function that renders a template of its own.
+  // A JinjaError comes from a function that itself renders a template.
   if (error instanceof PyError || error instanceof JinjaError) return error.pyType;
   if (error instanceof HaliteError) return saltTypes[error.code] ?? 'SaltException';
   if (error instanceof RangeError) return /call stack/i.test(error.message) ? 'RecursionError' : 'MemoryError';
@@ -23,7 +23,7 @@ function textOf(error: unknown): string {
   return type === 'MemoryError' ? '' : messageOf(error);
 }
 
-/** Syntax errors carry their own place; others happened in the innermost frame. */
+/** Syntax errors have their own position; others happened in the innermost frame. */
 function placeOf(error: unknown, frames: readonly TemplateFrame[]): TemplateFrame | undefined {
   if (error instanceof PyError && error.source !== undefined) {
     const { template, path, source, line } = error;

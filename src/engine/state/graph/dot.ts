@@ -12,7 +12,7 @@ const looks: Readonly<Record<string, string>> = {
   listen: 'style=dotted',
 };
 
-/** One cluster per SLS, one arrow per requisite from what comes first to what follows. */
+/** One cluster per SLS, one arrow per requisite from the earlier to the later state. */
 export function toDot({ nodes, edges }: StateGraph): string {
   const lines = ['digraph states {', '  rankdir=LR;', '  node [shape=box, style=rounded, fontname="sans-serif"];'];
   let cluster = 0;

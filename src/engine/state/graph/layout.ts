@@ -1,4 +1,4 @@
-// Puts the nodes of a state graph in columns: each to the right of everything it waits for.
+// Places the nodes of a state graph in columns: each to the right of everything on which it depends.
 import type { StateGraph } from './model.ts';
 
 export interface Placed {
@@ -6,7 +6,7 @@ export interface Placed {
   readonly row: number;
 }
 
-/** A place for every node, by key. Circles are cut where they close. */
+/** A position for every node, by key. Cycles are cut where they close. */
 export function layoutGraph(graph: StateGraph): readonly Placed[] {
   const columns = columnsOf(graph);
   const rows: number[] = [];
@@ -21,7 +21,7 @@ export function layoutGraph(graph: StateGraph): readonly Placed[] {
   return columns.map((column, key) => ({ column, row: rows[key]! }));
 }
 
-/** The length of the longest way to each node; an edge that closes a circle does not count. */
+/** The length of the longest path to each node; an edge that closes a cycle does not count. */
 function columnsOf({ nodes, edges }: StateGraph): number[] {
   const following = nodes.map((): number[] => []);
   const waiting = nodes.map(() => 0);
@@ -35,7 +35,7 @@ function columnsOf({ nodes, edges }: StateGraph): number[] {
   let next = 0;
   for (let left = nodes.length; left > 0; left--) {
     while (next < ready.length && settled[ready[next]!]) next++;
-    // Only circles are left: the first of them goes first.
+    // Only cycles are left: the first of them is placed first.
     if (next >= ready.length) ready.push(settled.indexOf(false));
     const key = ready[next++]!;
     settled[key] = true;
@@ -48,7 +48,7 @@ function columnsOf({ nodes, edges }: StateGraph): number[] {
   return columns;
 }
 
-/** Nodes column by column, each near the middle of what it waits for, so that lines cross little. */
+/** Nodes column by column, each near the middle of its dependencies, so that few lines cross. */
 function sortedByNeighbours({ nodes, edges }: StateGraph, columns: readonly number[]): number[] {
   const before = nodes.map((): number[] => []);
   for (const { from, to } of edges) before[to]!.push(from);

@@ -1,4 +1,4 @@
-// States and what ties them together, as nodes and edges.
+// States and their requisites, as nodes and edges.
 import { type Chunk, textOf } from '../data.ts';
 import { RequisiteIndex, readRequisite, requisiteEntries } from '../run/requisite-index.ts';
 
@@ -13,7 +13,7 @@ export interface GraphNode {
 }
 
 export interface GraphEdge {
-  /** What has to be done first. */
+  /** The state that has to run first. */
   readonly from: number;
   readonly to: number;
   readonly requisite: string;
@@ -24,13 +24,13 @@ export interface StateGraph {
   readonly edges: readonly GraphEdge[];
 }
 
-/** `listen` does not order, it only tells; `prereq` means: the named state comes later. */
+/** `listen` does not order, it only notifies; `prereq` means: the named state comes later. */
 const drawn = [
   ...['require', 'require_any', 'watch', 'watch_any', 'prereq', 'onfail', 'onfail_any', 'onfail_all', 'onchanges'],
   ...['onchanges_any', 'listen'],
 ];
 
-/** The graph of low chunks, nodes in the order they are tried. */
+/** The graph of low chunks, nodes in the order in which they are run. */
 export function stateGraph(chunks: readonly Chunk[]): StateGraph {
   const index = new RequisiteIndex(chunks);
   const edges = new Map<string, GraphEdge>();

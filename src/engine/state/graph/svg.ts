@@ -1,4 +1,4 @@
-// A state graph as a picture that any browser shows.
+// A state graph as an SVG image.
 import { layoutGraph, type Placed } from './layout.ts';
 import { labelOf, type StateGraph } from './model.ts';
 
@@ -26,7 +26,7 @@ const short = (text: string): string => (text.length > longestLabel ? `${text.sl
 const left = ({ column }: Placed): number => margin + column * (boxWidth + gapX);
 const top = ({ row }: Placed): number => margin + row * (boxHeight + gapY);
 
-/** Boxes in columns, arrows from what comes first to what follows; the SLS and full name show on hovering. */
+/** Boxes in columns, arrows from earlier to later states; the SLS and full name are shown on hovering. */
 export function toSvg(graph: StateGraph): string {
   const places = layoutGraph(graph);
   const width = Math.max(0, ...places.map(left)) + boxWidth + margin;

@@ -1,4 +1,4 @@
-// Applies `__exclude__`: takes ids, and the ids of whole SLS files, out of the high data.
+// Applies `__exclude__`: removes ids, and the ids of whole SLS files, from the high data.
 import { dictEntries, isDict, type Value } from '../../../base/codec/value.ts';
 import { hasGlob, matchesGlob } from '../../../base/util/index.ts';
 import { type High, isBody, isHidden } from '../data.ts';

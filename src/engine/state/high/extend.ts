@@ -5,7 +5,7 @@ import { type Body, firstKey, firstValue, type High, isBody, isHidden, textOf } 
 import { requisites } from '../keywords.ts';
 import { NameFinder } from './find.ts';
 
-/** Merges the extensions into the high data; what could not be placed comes back as errors. */
+/** Merges the extensions into the high data; extensions without a target are returned as errors. */
 export function applyExtensions(high: High, strict: boolean): string[] {
   const errors: string[] = [];
   const extensions = high.get('__extend__');
@@ -48,7 +48,7 @@ function extendOne(work: Work, name: Value, body: Dict): void {
   }
 }
 
-/** The id that is extended: one of that name with that state, or the only one that an argument gives that name. */
+/** The extended id: one of that name with that state, or the only one that has that name through an argument. */
 function targetOf({ high, finder, strict }: Work, name: Value, state: Value): Value | undefined {
   const body = high.get(name);
   if (isBody(body) && body.has(state)) return name;
@@ -75,7 +75,9 @@ function comesFromExcluded(high: High, body: Dict): boolean {
   return excluded.some((item) => item === sls || (isDict(item) && dictGet(item, 'sls') === sls));
 }
 
-/** A function replaces the function, a requisite grows, any other argument is replaced; what is new is added. */
+/**
+ * A function replaces the function, a requisite is extended, any other argument is replaced; new arguments are added.
+ */
 function extendArgument(args: Value[], arg: Value): void {
   let placed = false;
   for (let at = 0; at < args.length; at++) {
@@ -90,7 +92,7 @@ function extendArgument(args: Value[], arg: Value): void {
         if (!growRequisite(key, old, arg)) args[at] = arg;
         placed = true;
       }
-      // Salt: `name` takes the place of `names`, and is added once more at the end.
+      // As in Salt: `name` replaces `names`, and is added once more at the end.
       if (key === 'name' && oldKey === 'names') args[at] = arg;
     }
   }

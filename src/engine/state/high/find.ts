@@ -1,20 +1,20 @@
-// Finds ids in high data by id, by the value of an argument, or by the SLS they came from.
+// Finds ids in high data by id, by the value of an argument, or by their SLS.
 import { isDict, type Value } from '../../../base/codec/value.ts';
 import { type Body, entryOf, firstKey, firstValue, type High, isBody, isHidden } from '../data.ts';
 
-/** An id and the state under it that was meant. */
+/** An id and its state. */
 export type Found = readonly [id: Value, state: Value];
 
 const sizeOne = (dict: object): boolean => (dict instanceof Map ? dict.size : Object.keys(dict).length) === 1;
-/** Arguments are found by text or number only; anything else is never equal to the name in a requisite. */
+/** Arguments are found only by text or number; anything else never equals the name in a requisite. */
 const keyOf = (value: Value | undefined): string | undefined => {
   if (typeof value === 'string') return `s${value}`;
   return typeof value === 'number' ? `n${value}` : undefined;
 };
 
 /**
- * Looks names up in high data. Salt scans everything for each name; here every argument is noted once, so that a
- * thousand references by name cost no million steps.
+ * Looks up names in high data. Salt scans everything for each name; here every argument is indexed once, so that many
+ * references by name stay linear.
  */
 export class NameFinder {
   readonly #high: High;
@@ -28,7 +28,9 @@ export class NameFinder {
     this.#high = high;
   }
 
-  /** Ids a reference `state: name` stands for. With `strict`, an id of that name counts only when it has the state. */
+  /**
+   * Ids to which a reference `state: name` refers. With `strict`, an id of that name counts only when it has the state.
+   */
   find(name: Value, state: Value, strict: boolean): Found[] {
     const body = this.#high.get(name);
     const has = isBody(body) && body.has(state);
@@ -52,7 +54,7 @@ export class NameFinder {
     return this.#byName.get(name);
   }
 
-  /** The arguments of a state changed. */
+  /** Called when the arguments of a state changed. */
   changed(id: Value, state: Value): void {
     if (!this.#byState) return;
     this.#forget(id, state);

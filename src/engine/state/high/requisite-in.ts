@@ -1,4 +1,4 @@
-// Turns `require_in`, `watch_in`, `use`, `prereq` and their like into extensions of the states they name.
+// Converts `require_in`, `watch_in`, `use`, `prereq` and similar to extensions of the states they name.
 import { type Dict, dictEntries, dictGet, isDict, newDict, type Value } from '../../../base/codec/value.ts';
 import { type Body, entryOf, firstKey, firstValue, type High, isBody, isHidden, listAt, textOf } from '../data.ts';
 import { applyExtensions } from './extend.ts';
@@ -14,13 +14,13 @@ const handled: ReadonlySet<Value> = new Set([
   'prereq',
   'prereq_in',
 ]);
-/** Never copied by `use`: what orders a state stays with the state. */
+/** Never copied by `use`: arguments that order a state stay with the state. */
 const neverUsed: ReadonlySet<Value> = new Set([
   ...handled,
   ...['require', 'watch', 'onfail', 'onfail_stop', 'onchanges', 'name', 'names'],
 ]);
 
-/** Applies every `_in` requisite; gives the errors. `disabled` requisites are passed over. */
+/** Applies every `_in` requisite; returns the errors. `disabled` requisites are skipped. */
 export function applyRequisitesIn(high: High, disabled: ReadonlySet<string> = new Set()): string[] {
   const work: Work = { high, finder: new NameFinder(high), added: new Map(), errors: [] };
   for (const [id, body] of high) {
@@ -41,7 +41,7 @@ interface Work {
   readonly errors: string[];
 }
 
-/** The state that carries the `_in` requisite. */
+/** The state that has the `_in` requisite. */
 interface Origin {
   readonly id: Value;
   readonly state: Value;
@@ -67,7 +67,7 @@ function takeDict(work: Work, origin: Origin, requisite: string, items: Dict): v
 
 /** `require_in: [{file: /x}, some-id, {sls: web}]` */
 function takeList(work: Work, origin: Origin, requisite: string, items: readonly Value[]): void {
-  // Salt: targets of earlier items are gone through again with each later one, so requisites come out repeated.
+  // As in Salt: targets of earlier items are processed again with each later one, so requisites are repeated.
   let targets: Found[] = [];
   for (const item of items) {
     const target = targetOf(work, item);
@@ -92,7 +92,7 @@ function targetOf({ high, finder }: Work, item: Value): Found | undefined {
   return state === undefined ? undefined : [item, state];
 }
 
-/** `pkg.installed` is not accepted in place of `pkg`; the rest goes on with the part before the dot. */
+/** `pkg.installed` is not accepted in place of `pkg`; processing continues with the part before the dot. */
 function withoutFunction(work: Work, { body }: Origin, requisite: string, state: Value, name: Value): Value {
   if (typeof state !== 'string' || !state.includes('.')) return state;
   const module = state.slice(0, state.indexOf('.'));

@@ -1,8 +1,8 @@
-// Checks that high data has the form of high data; every fault is a sentence for the author of the SLS.
+// Checks that high data has the right form; every error is a message for the author of the SLS.
 import { type Dict, isDict, type Value } from '../../../base/codec/value.ts';
 import { firstKey, firstValue, type High, isBody, isHidden, shown, textOf, typeName } from '../data.ts';
 
-/** Requisites whose form is checked here; others may have any form that the runtime understands. */
+/** Requisites whose form is checked here; others may have any form that the runtime accepts. */
 const checkedRequisites: ReadonlySet<Value> = new Set(['require', 'watch', 'prereq', 'onchanges']);
 
 /** Everything that is wrong, in the order it was found. */
@@ -93,7 +93,7 @@ function verifyArgument(place: Place, state: string, arg: Dict): void {
 }
 
 function verifyRequisites({ id, sls, links, errors }: Place, state: string, list: readonly Value[]): void {
-  // Salt: a second list of the same id replaces what was noted of the first.
+  // As in Salt: a second list of the same id replaces what was recorded of the first.
   const own = new Map<Value, Value>([['state', state]]);
   links.set(id, own);
   for (const item of list) {

@@ -1,10 +1,10 @@
-// Turns high data into low chunks: one per state and name, with every argument in one dict.
+// Converts high data to low chunks: one per state and name, with all arguments in one dict.
 import { type Dict, dictEntries, isDict, newDict, type Value } from '../../../base/codec/value.ts';
 import { pyEquals } from '../../../base/util/index.ts';
 import { type Body, type Chunk, deepCopy, firstKey, firstValue, type High, isBody, isHidden, textOf } from '../data.ts';
 import { orderChunks } from './order.ts';
 
-/** The chunks of high data, in the order they will be tried. */
+/** The chunks of high data, in the order in which they are run. */
 export function compileHigh(high: High, orchestrationJid?: Value): Chunk[] {
   const chunks: Chunk[] = [];
   for (const [id, body] of high) {
@@ -68,7 +68,7 @@ function takeArguments({ chunk, names, known, id }: Taking, arg: Dict): void {
   }
 }
 
-/** One of several `names`; an entry may carry arguments of its own. */
+/** One of several `names`; an entry may have its own arguments. */
 function named(chunk: Chunk, entry: Value, order: number): Chunk {
   const live = deepCopy(chunk);
   if (isDict(entry)) {

@@ -1,12 +1,12 @@
-// Puts low chunks in the order they run in: by `order`, then by state, name and function.
+// Sorts low chunks into the order in which they run: by `order`, then by state, name and function.
 import { compareText } from '../../../base/codec/json/compare-text.ts';
 import { PyFloat, type Value } from '../../../base/codec/value.ts';
 import { type Chunk, pyFloat, textOf } from '../data.ts';
 
-/** Salt: `last` is this far behind the highest number anybody gave. */
+/** As in Salt: `last` is this much after the highest given number. */
 const lastOffset = 1_000_000;
 
-/** Gives every chunk a number and sorts the list in place. */
+/** Assigns every chunk a number and sorts the list in place. */
 export function orderChunks(chunks: Chunk[]): Chunk[] {
   const cap = capOf(chunks);
   for (const chunk of chunks) setOrder(chunk, cap);
@@ -22,7 +22,7 @@ export function orderChunks(chunks: Chunk[]): Chunk[] {
   return chunks;
 }
 
-/** Unnumbered states come after all whole numbers that were given. */
+/** Unnumbered states come after all given whole numbers. */
 function capOf(chunks: readonly Chunk[]): number {
   let cap = 1;
   for (const { order } of chunks) {

@@ -18,7 +18,7 @@ export interface AggregateParts {
   readonly caller: { contextFor(low: Chunk, scene: CallScene): StateContext };
 }
 
-/** The chunk to run: the given one, with what its module takes over from later chunks. */
+/** The chunk to run: the given one, with the arguments that its module takes from later chunks. */
 export async function aggregate(
   low: Chunk,
   chunks: readonly Chunk[],
@@ -36,7 +36,7 @@ export async function aggregate(
   try {
     const joined = await modAggregate(low, chunks, running, caller.contextFor(low, { chunks, running }));
     takeRequisites(joined, chunks);
-    // The list of chunks keeps its own object: others refer to it.
+    // The list of chunks stays the same object: others refer to it.
     return joined === low ? low : Object.assign(low, joined);
   } catch (error) {
     session.log.error(`Failed to execute aggregate for state ${state}`, { error: String(error) });
@@ -44,7 +44,7 @@ export async function aggregate(
   }
 }
 
-/** What the others had to wait for, the joined one has to wait for too. */
+/** The requisites of the other chunks apply to the combined one too. */
 function takeRequisites(low: Chunk, chunks: readonly Chunk[]): void {
   const taken = newDict();
   for (const chunk of chunks) {

@@ -1,4 +1,5 @@
-// One attempt at a prepared chunk: conditions before, the call, checks after. What a state function throws becomes its result.
+// One attempt of a prepared chunk: conditions before, the call, checks after. An exception of a state function becomes
+// its result.
 import { type Dict, dictEntries, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import { HaliteError } from '../../../base/errors/index.ts';
 import type { ModuleContext, StateContext } from '../../../extend/sdk/index.ts';
@@ -9,7 +10,7 @@ import { type CheckHost, runCheckCommands, runChecks } from './checks.ts';
 import type { PreparedCall } from './contexts.ts';
 import { fillSlots } from './slots.ts';
 
-/** What conditions look at. */
+/** The data for conditions. */
 export interface AttemptScene {
   readonly grains: Dict;
   option(name: string): Value | undefined;
@@ -19,7 +20,7 @@ export interface AttemptScene {
 export interface AttemptOptions {
   /** `mock=True`: everything is checked, nothing is called. */
   readonly mocked: boolean;
-  /** Calls the function: now, or beside other states. */
+  /** Calls the function: now, or in parallel to other states. */
   invoke(prepared: PreparedCall): Promise<PlainDict>;
 }
 
@@ -80,7 +81,7 @@ export async function callNow({ full, found, kwargs, context }: PreparedCall): P
   return context.test ? callInTestMode(full, context, run) : run();
 }
 
-/** Nothing may be changed inside; what was tried nevertheless is told, even where the state caught the error. */
+/** Nothing may be changed inside; attempts are reported, even if the state caught the error. */
 async function callInTestMode(full: string, { opts }: StateContext, run: () => Promise<PlainDict>): Promise<PlainDict> {
   const { cachedir } = opts;
   const { value, refused } = await inReadOnly(full, typeof cachedir === 'string' && cachedir ? [cachedir] : [], run);
@@ -94,7 +95,7 @@ export function addWarnings(result: PlainDict, warnings: readonly string[]): voi
   result['warnings'] = [...(Array.isArray(before) ? before : []), ...warnings];
 }
 
-/** The same under the `umask` of the chunk, which is the whole process's. */
+/** The same with the `umask` of the chunk, which applies to the whole process. */
 export async function callWithUmask(low: Chunk, prepared: PreparedCall): Promise<PlainDict> {
   const umask = low['__umask__'];
   const before = typeof umask === 'number' ? process.umask(umask) : undefined;
@@ -130,14 +131,14 @@ export function exceptionResult(low: Chunk, thrown: unknown): PlainDict {
 }
 
 function exceptionText({ state, fun }: Chunk, thrown: unknown): string {
-  // What to do about it is clear without a trace.
+  // The solution is clear without a stack trace.
   if (isCommandNotFound(thrown))
     return `Command required for '${textOf(state)}.${textOf(fun)}' not found: ${thrown.message}`;
   if (isHaliteError(thrown) && thrown.code === 'state.read-only') return thrown.message;
   return `An exception occurred in this state: ${pythonTraceback(withPythonName(thrown))}`;
 }
 
-/** Scripts around Salt look for the names of its exceptions. */
+/** Scripts around Salt search for the names of its exceptions. */
 function withPythonName(thrown: unknown): unknown {
   if (!(thrown instanceof HaliteError) || (thrown.name !== 'HaliteError' && thrown.name !== 'ArgumentError'))
     return thrown;

@@ -1,4 +1,4 @@
-// Sorts the keys of a chunk into the arguments its function takes, and names those it does not know.
+// Selects the arguments of a function from the keys of a chunk, and reports unknown ones.
 import { newDict, type PlainDict } from '../../../base/codec/value.ts';
 import { nearest } from '../../../base/util/index.ts';
 import type { Params } from '../../../extend/sdk/index.ts';
@@ -32,11 +32,11 @@ export function stateSignature(params: Params): StateSignature {
 
 export interface StateArguments {
   readonly kwargs: PlainDict;
-  /** A sentence on arguments nobody takes. */
+  /** A message about unknown arguments. */
   readonly warnings: string[];
 }
 
-/** The arguments for a call of `full`. What the runtime reads is passed on only where it is declared. */
+/** The arguments for a call of `full`. Keywords of the runtime are passed only where they are declared. */
 export function stateArguments(full: string, params: Params, low: Chunk): StateArguments {
   const signature = stateSignature(params);
   const kwargs = newDict();
@@ -50,7 +50,7 @@ export function stateArguments(full: string, params: Params, low: Chunk): StateA
   return { kwargs, warnings: unknown.length > 0 ? [unknownText(full, unknown, signature)] : [] };
 }
 
-/** Salt's sentence, and the names that may have been meant. Salt itself ends the whole run here. */
+/** Salt's message, and suggestions. Salt itself ends the whole run here. */
 function unknownText(full: string, unknown: readonly string[], { known }: StateSignature): string {
   const quoted = unknown.map((name) => `'${name}'`);
   const last = quoted.at(-1)!;

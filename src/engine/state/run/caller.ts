@@ -1,4 +1,4 @@
-// Calls the state function of a chunk: verified before, numbered, timed, and tried again where the chunk asks for it.
+// Calls the state function of a chunk: verified before, numbered, timed, and retried if configured.
 
 import { isTruthy } from '../../../base/codec/python/index.ts';
 import { isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
@@ -35,7 +35,7 @@ export interface CallerOptions {
   readonly instanceId: string;
 }
 
-/** A state that was begun: its result so far, and what it will be when it runs beside the others. */
+/** A started state: its result so far, and a promise of the final one when it runs in parallel. */
 export interface Begun {
   readonly result: PlainDict;
   readonly work?: Promise<PlainDict>;
@@ -52,12 +52,12 @@ export class StateCaller {
     this.#contexts = new StateContexts(options.session, options.instanceId);
   }
 
-  /** The result of a chunk when it is done. Never throws for what a state function does. */
+  /** The result of a chunk when it is finished. Never throws because of a state function. */
   async call(low: Chunk, scene: CallScene = emptyScene): Promise<PlainDict> {
     return unifyResult(await this.#call(low, scene, (prepared) => callWithUmask(low, prepared)));
   }
 
-  /** The same, but a chunk with `parallel` is started and goes on beside what follows. */
+  /** The same, but a chunk with `parallel` is started and runs in parallel to the following ones. */
   async begin(low: Chunk, scene: CallScene): Promise<Begun> {
     if (!isTruthy(low['parallel'] ?? false)) return { result: await this.call(low, scene) };
     let work: Promise<PlainDict> | undefined;
@@ -82,7 +82,7 @@ export class StateCaller {
     return retryInOrder(first.result, readRetry(low['retry']!, session.log), session, once);
   }
 
-  /** A chunk that cannot be called, or is only tried out for a `prereq`, is not tried again. */
+  /** A chunk that cannot be called, or only runs as a test for a `prereq`, is not retried. */
   async #once(low: Chunk, scene: CallScene, invoke: Invoke): Promise<Attempt> {
     const start = now();
     const { session, numbers, mocked } = this.#options;
@@ -90,7 +90,7 @@ export class StateCaller {
     if (errors.length > 0) return { result: await this.#refused(low, errors), mayRepeat: false };
     const trial = isTruthy(low['__prereq__'] ?? false);
     const prepared = await this.#contexts.prepare(low, scene, trial || session.test);
-    // What a `prereq` asks is answered before anything else happens.
+    // The test run for a `prereq` comes before everything else.
     const called: Invoke = trial ? (given) => callWithUmask(low, given) : invoke;
     const result = await attempt(low, prepared, session, { mocked, invoke: called });
     if (!isDict(result)) return { result, mayRepeat: false };
@@ -120,7 +120,7 @@ export class StateCaller {
     return result;
   }
 
-  /** The work of a state that runs beside the others; it is tried again by itself. */
+  /** The work of a parallel state; it is retried independently. */
   async #beside(low: Chunk, prepared: PreparedCall): Promise<PlainDict> {
     const { session } = this.#options;
     const once = async (): Promise<Attempt> => {

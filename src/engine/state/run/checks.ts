@@ -1,4 +1,4 @@
-// `onlyif`, `unless`, `creates` and `check_cmd`: conditions that decide whether a state runs, or how it ended.
+// `onlyif`, `unless`, `creates` and `check_cmd`: conditions that decide whether a state runs, or its result.
 import { stat } from 'node:fs/promises';
 import { isTruthy, pyRepr } from '../../../base/codec/python/index.ts';
 import {
@@ -23,13 +23,13 @@ export interface CheckHost {
   readonly probe: () => Probe;
 }
 
-/** A context whose return code nobody else sets, and that return code. */
+/** A context with its own return code, and that return code. */
 export interface Probe {
   readonly context: ModuleContext;
   readonly codes: { readonly retcode: number };
 }
 
-/** What one condition came to: whether the state is skipped, and why. */
+/** The outcome of one condition: whether the state is skipped, and why. */
 interface Verdict {
   readonly skip: boolean;
   readonly comment: string;
@@ -55,7 +55,7 @@ export async function runChecks(host: CheckHost, low: Chunk): Promise<PlainDict>
   return result;
 }
 
-/** Result fields of `check_cmd`, which has the last word on success. */
+/** Result fields of `check_cmd`, which decides about success. */
 export async function runCheckCommands(host: CheckHost, low: Chunk): Promise<PlainDict> {
   const shell = dictGet(host.grains, 'shell');
   const options = newDict(shell === undefined ? [] : [['shell', shell]]);
@@ -76,7 +76,7 @@ const originOf = (low: Chunk): [string, Value][] =>
 
 const asList = (value: Value): readonly Value[] => (Array.isArray(value) ? value : [value]);
 
-/** Arguments of the state that also shape its conditions, unless `cmd_opts_exclude` says no. */
+/** Arguments of the state that also apply to its conditions, unless `cmd_opts_exclude` lists them. */
 function commandOptions({ grains }: CheckHost, low: Chunk): PlainDict {
   const excluded = 'cmd_opts_exclude' in low ? asList(low['cmd_opts_exclude']!) : [];
   const options = newDict();
@@ -116,7 +116,7 @@ async function functionHolds(host: CheckHost, entry: Dict): Promise<boolean> {
   const call = await fillSlots({ args: Array.isArray(args) ? args : [], kwargs }, host.context);
   const { context, codes } = host.probe();
   const fun = textOf(dictGet(given, 'fun'));
-  // Salt's word for a function that is not there.
+  // Salt's message for a function that does not exist.
   if (!(await context.registry.functionInfo('modules', fun)))
     throw Object.assign(new Error(pyRepr(fun)), { name: 'KeyError' });
   let result: Value | undefined = await context.callWith(fun, call.args, call.kwargs);

@@ -2,13 +2,13 @@
 import { newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import { pyFloat } from '../data.ts';
 
-/** A moment, to the microsecond. */
+/** A time, to the microsecond. */
 export interface Moment {
   /** Microseconds since 1970. */
   readonly micros: number;
 }
 
-/** Microseconds of a clock that only goes forward; `performance` would do too, but it takes a while to load. */
+/** Microseconds of a monotonic clock; `performance` would do too, but it takes a while to load. */
 function ticks(): number {
   const [seconds, nanos] = process.hrtime();
   return seconds * 1e6 + Math.floor(nanos / 1000);

@@ -1,4 +1,4 @@
-// The contexts that state functions get: as the chunk asks for its user, its environment and its modules.
+// The contexts of state functions, according to the chunk's user, environment and modules.
 import { isTruthy } from '../../../base/codec/python/index.ts';
 import { dictEntries, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import { HaliteError } from '../../../base/errors/index.ts';
@@ -12,7 +12,7 @@ import type { ContextChoice } from './session.ts';
 import { createStateContext } from './state-context.ts';
 import { unifyResult } from './unify.ts';
 
-/** What a call may look at. */
+/** The data that a call may use. */
 export interface CallScene {
   readonly chunks: readonly Chunk[];
   readonly running: Readonly<Record<string, PlainDict>>;
@@ -20,7 +20,7 @@ export interface CallScene {
   readonly requisites?: Readonly<Record<string, readonly Chunk[]>>;
 }
 
-/** A chunk whose function is found and whose arguments are sorted out. */
+/** A chunk whose function is found and whose arguments are bound. */
 export interface PreparedCall {
   readonly full: string;
   readonly found: FoundFunction<'states'>;
@@ -30,7 +30,7 @@ export interface PreparedCall {
   readonly probe: () => Probe;
 }
 
-/** The view of the minion that contexts are made from. */
+/** The view of the minion from which contexts are created. */
 export interface ContextSource {
   readonly opts: Readonly<Record<string, Value>>;
   readonly test: boolean;
@@ -48,7 +48,7 @@ export class StateContexts {
     this.#instanceId = instanceId;
   }
 
-  /** For a chunk that was verified: its function is there. */
+  /** For a verified chunk: its function exists. */
   async prepare(low: Chunk, scene: CallScene, test: boolean): Promise<PreparedCall> {
     const full = `${textOf(low['state'])}.${textOf(low['fun'])}`;
     const found = (await this.#source.find(full))!;

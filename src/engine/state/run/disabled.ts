@@ -1,4 +1,4 @@
-// State functions that an operator switched off (`state.disable`): they do not run, and to the others they are not there.
+// State functions that an operator disabled (`state.disable`): they do not run, and requisites do not find them.
 import { type Dict, dictGet, newDict, type PlainDict } from '../../../base/codec/value.ts';
 import { matchesGlob } from '../../../base/util/index.ts';
 import { type Chunk, textOf } from '../data.ts';
@@ -12,7 +12,7 @@ export interface Sifted {
   readonly results: Record<string, PlainDict>;
 }
 
-/** Takes out what `state_runs_disabled` in the grains names. */
+/** Removes what `state_runs_disabled` in the grains names. */
 export function siftDisabled(chunks: readonly Chunk[], grains: Dict, numbers: RunNumbers): Sifted {
   const results = newDict() as Record<string, PlainDict>;
   const patterns = dictGet(grains, 'state_runs_disabled');

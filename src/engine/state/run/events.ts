@@ -1,11 +1,11 @@
-// Tells the master and the operator how a state run goes on while it goes on.
+// Reports the progress of a state run to the master and the operator.
 
 import { isTruthy } from '../../../base/codec/python/index.ts';
 import { newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import type { ModuleContext } from '../../../extend/sdk/index.ts';
 import { type Chunk, textOf } from '../data.ts';
 
-/** What events are made from and sent through. */
+/** The data and the channel of events. */
 export interface EventScene {
   readonly opts: Readonly<Record<string, Value>>;
   context(): Pick<ModuleContext, 'progress' | 'minion' | 'log'>;
@@ -54,13 +54,13 @@ export class RunEvents {
     this.#sending ??= this.#send();
   }
 
-  /** One after the other. A master that does not take one is not waited for once per event: those that wait are dropped. */
+  /** One after the other. A master that does not accept one is awaited only once: the waiting events are dropped. */
   async #send(): Promise<void> {
     const { minion, log } = this.#session.context();
     for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) {
       const [tag, data] = next;
       const problem = await minion.fire(tag, data).then(
-        (taken) => (taken ? undefined : 'the master did not take it'),
+        (taken) => (taken ? undefined : 'the master did not accept it'),
         (error: unknown) => String(error),
       );
       if (problem === undefined) continue;
@@ -75,7 +75,7 @@ export class RunEvents {
   }
 }
 
-/** The result may still change (parallel states); an event says how it was. */
+/** The result may still change (parallel states); an event contains its state at that time. */
 function copyOf(result: PlainDict): PlainDict {
   return newDict(Object.entries(result));
 }

@@ -1,4 +1,4 @@
-// `listen`, `listen_in` and `beacon`: calls that come after all states have run.
+// `listen`, `listen_in` and `beacon`: calls after all states have run.
 import { dictEntries, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import { type Chunk, entryOf, shown, textOf } from '../data.ts';
 import { requisites } from '../keywords.ts';
@@ -10,7 +10,7 @@ type Results = Readonly<Record<string, PlainDict>>;
 export interface Listening {
   /** Chunks to run now. */
   readonly chunks: Chunk[];
-  /** Results for references that mean nothing, by tag. */
+  /** Results for references without a target, by tag. */
   readonly errors: Record<string, PlainDict>;
 }
 
@@ -21,7 +21,7 @@ interface Listener {
   readonly listensTo: readonly Value[];
 }
 
-/** The `mod_watch` calls that changes of listened-to states bring about. */
+/** The `mod_watch` calls caused by changes of listened-to states. */
 export function listenersOf(chunks: readonly Chunk[], running: Results): Listening {
   const index = new ReferenceIndex(chunks);
   const found: Chunk[] = [];
@@ -83,7 +83,7 @@ class ReferenceIndex {
     return this.#places.get(state)?.get(reference) ?? [];
   }
 
-  /** `{state: reference}` as it stands; a bare text is an id or a name. One that means nothing is passed over. */
+  /** `{state: reference}` unchanged; a bare text is an id or a name. One without a target is skipped. */
   entryOf(entry: Value): [Value, Value][] {
     if (isDict(entry)) return dictEntries(entry);
     const chunk = this.#byName.get(entry);
@@ -115,7 +115,7 @@ function noteMissing(errors: Record<string, PlainDict>, state: Value, reference:
   ]);
 }
 
-/** `beacon: True`: the module's `mod_beacon`, once its state is done. */
+/** `beacon: True`: the module's `mod_beacon`, after its state. */
 export function beaconCalls(chunks: readonly Chunk[]): Chunk[] {
   return chunks.filter((chunk) => 'beacon' in chunk).map((chunk) => afterCall(chunk, 'mod_beacon', 'beacon'));
 }

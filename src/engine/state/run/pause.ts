@@ -1,4 +1,4 @@
-// `state.pause`, `state.resume` and `state.soft_kill`: a file per job tells a run to wait or to end.
+// `state.pause`, `state.resume` and `state.soft_kill`: a file per job makes a run wait or end.
 import { existsSync } from 'node:fs';
 import { readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { type Chunk, textOf } from '../data.ts';
 
 const pollMs = 1000;
 
-/** Where the settings of a run are; undefined for a run without a job id. */
+/** The path of the settings of a run; undefined for a run without a jid. */
 export function pausePath(cacheDir: string, jid: string | undefined): string | undefined {
   return jid !== undefined && isJid(jid) ? join(cacheDir, 'state_pause', jid) : undefined;
 }
@@ -45,7 +45,7 @@ async function settingFor(path: string, id: string): Promise<PauseSetting | unde
     if (setting === undefined || !isDict(setting)) return undefined;
     return { kill: dictGet(setting, 'kill') !== undefined, seconds: asNumber(dictGet(setting, 'duration')) };
   } catch {
-    // Gone or half written: nobody is helped by a run that waits for ever.
+    // Missing or incomplete: a run that waits without end would not help anyone.
     return undefined;
   }
 }

@@ -1,18 +1,18 @@
-// After a state: finds out whether modules, grains or pillar have to be read again.
+// After a state: determines whether modules, grains or pillar have to be loaded again.
 import { isTruthy } from '../../../base/codec/python/index.ts';
 import type { PlainDict, Value } from '../../../base/codec/value.ts';
 import type { Chunk } from '../data.ts';
 import { isChanged } from './requisites.ts';
 
-/** What reads modules, grains or pillar again. */
+/** Functions that load modules, grains or pillar again. */
 export interface Reloads {
   reload(what: { readonly grains?: boolean; readonly pillar?: boolean; readonly modules?: boolean }): Promise<void>;
 }
 
-/** Modules whose changes may bring new software. */
+/** Modules whose changes may install new software. */
 const installers: ReadonlySet<Value> = new Set(['pkg', 'ports', 'pip']);
 
-/** `reload_grains`, `reload_pillar`, `reload_modules`, and what installs software by nature. */
+/** `reload_grains`, `reload_pillar`, `reload_modules`, and states that install software. */
 export async function reloadAfter(session: Reloads, low: Chunk, result: PlainDict): Promise<void> {
   const asked = (key: string): boolean => key in low && isTruthy(low[key]!);
   const grains = asked('reload_grains');

@@ -1,4 +1,4 @@
-// Finds the chunks a requisite means, without looking at every chunk for every requisite.
+// Finds the chunks of a requisite without checking every chunk for every requisite.
 import { dictKeys, isDict, type Value } from '../../../base/codec/value.ts';
 import { HaliteError } from '../../../base/errors/index.ts';
 import { globMatcher, hasGlob } from '../../../base/util/index.ts';
@@ -11,14 +11,14 @@ export interface Requisite {
   readonly value: Value;
 }
 
-/** Reads one entry of a requisite list. A function behind the module (`pkg.installed`) is dropped. */
+/** Reads one entry of a requisite list. A function after the module (`pkg.installed`) is dropped. */
 export function readRequisite(entry: Value): Requisite {
   if (!isDict(entry)) return { key: 'id', value: entry };
   const key = textOf(firstKey(entry));
   return { key: key.includes('.') ? key.slice(0, key.indexOf('.')) : key, value: firstValue(entry) ?? null };
 }
 
-/** The entries of a requisite. Salt goes through whatever it is given: of a dict that is its keys, of a text its letters. */
+/** The entries of a requisite. Salt iterates over any value: over the keys of a dict, over the characters of a text. */
 export function requisiteEntries(list: Value | undefined): readonly Value[] {
   if (Array.isArray(list)) return list;
   if (typeof list === 'string') return [...list];
@@ -27,13 +27,13 @@ export function requisiteEntries(list: Value | undefined): readonly Value[] {
 
 const none: readonly number[] = [];
 
-/** Where chunks are, by name, id and SLS. Chunks are spoken of by their position. */
+/** Positions of chunks, by name, id and SLS. */
 export class RequisiteIndex {
   readonly #chunks: readonly Chunk[];
   readonly #byName = new Map<string, number[]>();
   readonly #bySls = new Map<string, number[]>();
   readonly #cache = new Map<string, readonly number[]>();
-  /** A chunk whose name is no text makes every lookup by name fail, as in Salt. */
+  /** A chunk whose name is not text makes every lookup by name fail, as in Salt. */
   #unnamed: Chunk | undefined;
 
   constructor(chunks: readonly Chunk[]) {
@@ -47,7 +47,7 @@ export class RequisiteIndex {
     }
   }
 
-  /** Positions of the chunks meant, in order; none for a value of None. */
+  /** Positions of the matching chunks, in order; none for a value of None. */
   find({ key, value }: Requisite): readonly number[] {
     if (value === null) return none;
     const bad = typeof value === 'string' ? this.#unnamed : this.#chunks[0];

@@ -1,14 +1,14 @@
-// Judges whether the requisites of a state are met, and how.
+// Evaluates the requisites of a state.
 import { isTruthy } from '../../../base/codec/python/index.ts';
 import type { PlainDict, Value } from '../../../base/codec/value.ts';
 import { matchesGlob } from '../../../base/util/index.ts';
 import type { Chunk } from '../data.ts';
 import { type Requisite, type RequisiteIndex, readRequisite, requisiteEntries } from './requisite-index.ts';
 
-/** `unmet`: something it needs has not run yet. The others say what to do with the state. */
+/** `unmet`: a required state has not run yet. The others determine what happens with the state. */
 export type RequisiteStatus = 'met' | 'unmet' | 'fail' | 'pre' | 'onfail' | 'onchanges' | 'change';
 
-/** Requisite lists a chunk can have, in the order Salt looks at them. */
+/** Requisite lists of a chunk, in the order in which Salt evaluates them. */
 const requisiteLists = [
   'require',
   'require_any',
@@ -26,12 +26,12 @@ export interface RequisiteView {
   readonly index: RequisiteIndex;
   readonly tags: readonly string[];
   readonly running: Readonly<Record<string, PlainDict>>;
-  /** Results of states that were tried for a `prereq`. */
+  /** Results of test runs for a `prereq`. */
   readonly pre: Readonly<Record<string, PlainDict>>;
   /** SLS files that were rendered, those without states too. */
   readonly processed: ReadonlySet<string>;
   readonly disabled: ReadonlySet<string>;
-  /** The end of a parallel state that is still at work. */
+  /** The end of a parallel state that is still running. */
   atWork(tag: string): Promise<void> | undefined;
 }
 
@@ -50,7 +50,7 @@ function hasRequisites(low: Chunk): boolean {
   return 'prerequired' in low || requisiteLists.some((name) => name in low);
 }
 
-/** Judges a chunk. `pre` is set outside of a trial for a `prereq`: then `prerequired` counts too. */
+/** Evaluates a chunk. `pre` is set outside of the test run for a `prereq`: then `prerequired` counts too. */
 export async function judgeRequisites(view: RequisiteView, low: Chunk, pre: boolean): Promise<RequisiteVerdict> {
   if (!hasRequisites(low)) return nothing;
   const resolved: ResolvedRequisites = new Map();
@@ -71,7 +71,7 @@ export async function judgeRequisites(view: RequisiteView, low: Chunk, pre: bool
   return { status: statusOf(marks), resolved };
 }
 
-/** Every chunk the list means; undefined when an entry means none. */
+/** All chunks of the list; undefined when an entry has none. */
 function resolve(view: RequisiteView, list: readonly Value[]): readonly number[] | undefined {
   const found: number[] = [];
   for (const entry of list) {
@@ -84,7 +84,7 @@ function resolve(view: RequisiteView, list: readonly Value[]): readonly number[]
   return found;
 }
 
-/** An SLS without states is there all the same. */
+/** An SLS without states still exists. */
 export function isProcessed({ processed }: Pick<RequisiteView, 'processed'>, { key, value }: Requisite): boolean {
   if (key !== 'sls' || typeof value !== 'string') return false;
   if (processed.has(value)) return true;
@@ -102,7 +102,7 @@ function marksOf(view: RequisiteView, name: string, positions: readonly number[]
     for (const mark of result === undefined ? (['unmet'] as const) : marksOfResult(name, result)) marks.add(mark);
   }
   if (name.endsWith('_any') || name === 'onfail') forgive(marks);
-  // Every one must have failed: one that did not leaves `onfail` standing.
+  // All must have failed: one success prevents `onfail`.
   if (name.endsWith('_all') && marks.has('onfail')) marks.delete('met');
   return marks;
 }
@@ -116,7 +116,7 @@ function marksOfResult(name: string, result: PlainDict): Mark[] {
   if (name.startsWith('watch') && changed) return ['change'];
   if (name === 'prereq')
     return [result['result'] === null ? 'premet' : 'pre', ...metIf(result, result['result'] === null)];
-  // Salt: what a state prerequires counts as met only while its result is open.
+  // As in Salt: a prerequired state counts as met only while its result is open.
   if (name === 'prerequired') return metIf(result, result['result'] === null);
   return metIf(result, true);
 }
@@ -129,7 +129,7 @@ export function isChanged(result: PlainDict): boolean {
   return isTruthy(changes);
 }
 
-/** With `_any` one that is right is enough. */
+/** With `_any` one met requisite is enough. */
 function forgive(marks: Set<Mark>): void {
   if (marks.has('met') || marks.has('change')) marks.delete('fail');
   if (marks.has('onchangesmet')) {

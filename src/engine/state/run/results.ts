@@ -1,4 +1,4 @@
-// Results of states that were not called, each with Salt's words.
+// Results of states that were not called, each with Salt's message.
 import { newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import { type Chunk, textOf } from '../data.ts';
 import { noTime } from './clock.ts';
@@ -41,7 +41,7 @@ export function recursive(low: Chunk, runNumber: number): PlainDict {
   );
 }
 
-/** Requisite → entries that mean no state. */
+/** Requisite → entries without a matching state. */
 export type Lost = ReadonlyMap<string, readonly { readonly key: string; readonly value: Value }[]>;
 
 export function requisitesNotFound(low: Chunk, runNumber: number, lost: Lost): PlainDict {
@@ -88,7 +88,7 @@ export function disabledByGrain(low: Chunk, runNumber: number, pattern: string):
   ]);
 }
 
-/** A part of a state that reports on its own (`sub_state_run`). */
+/** A part of a state with its own result (`sub_state_run`). */
 export function subResult(low: Chunk, runNumber: number, part: PlainDict): PlainDict {
   const times = noTime();
   return withOrigin(

@@ -1,4 +1,4 @@
-// `retry`: how often and when a state is tried again, and the one result of all attempts.
+// `retry`: how often and when a state is retried, and the combined result of all attempts.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isTruthy } from '../../../base/codec/python/index.ts';
 import { type Dict, dictGet, isDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
@@ -51,19 +51,19 @@ function fromDict(dict: Dict, log: ExtensionLog): Retry {
   };
 }
 
-/** One attempt; whether another one could end otherwise. */
+/** One attempt; whether another one could have another result. */
 export interface Attempt {
   readonly result: PlainDict;
   readonly mayRepeat: boolean;
 }
 
-/** What the waiting depends on. */
+/** The data that determines the waiting. */
 export interface RetryScene {
   readonly test: boolean;
   readonly signal: AbortSignal;
 }
 
-/** For a state that runs in its turn: the last result, behind what all attempts before it said. */
+/** For a sequential state: the last result, after the comments of all attempts before it. */
 export async function retryInOrder(
   first: PlainDict,
   retry: Retry,
@@ -82,7 +82,7 @@ export async function retryInOrder(
   });
 }
 
-/** For a state beside others. Salt counts the first attempt apart there, and says what the later ones came to. */
+/** For a parallel state. Salt counts the first attempt separately there, and reports the later ones. */
 export async function retryBeside(
   first: PlainDict,
   retry: Retry,
@@ -107,7 +107,7 @@ interface Timed {
   readonly waitedMs: number;
 }
 
-/** Every result until one is as wanted, or `most` attempts were made. */
+/** All results until one is as wanted, or `most` attempts were made. */
 async function attempts(
   first: PlainDict,
   retry: Retry,
@@ -126,7 +126,7 @@ async function attempts(
   return made;
 }
 
-/** The last result as the result of all: their comments, the time they took together, the begin of the first. */
+/** The last result as the combined result: all comments, the total duration, the start of the first. */
 function joined(made: readonly Timed[], comment: (last: PlainDict) => string): PlainDict {
   const first = made[0]!.result;
   if (made.length === 1) return first;
@@ -150,7 +150,7 @@ function nextInterval({ interval, splay }: Retry): number {
   return splay > 0 ? interval + Math.floor(Math.random() * (splay + 1)) : interval;
 }
 
-/** What `test=True` says about it. */
+/** The comment under `test=True`. */
 function announced(result: PlainDict, comment: string, { interval, splay, attempts: most, until }: Retry): PlainDict {
   result['comment'] =
     `${comment}  The state would be retried every ${interval} seconds (with a splay of up to ${splay} seconds) ` +

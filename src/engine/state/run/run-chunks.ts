@@ -1,4 +1,4 @@
-// A whole run: the states, then what listened to them, then clean-up.
+// A whole run: the states, then their listeners, then clean-up.
 import { unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Dict, newDict, type PlainDict } from '../../../base/codec/value.ts';
@@ -10,7 +10,7 @@ import { forgetPause, pausePath } from './pause.ts';
 import type { RunNumbers } from './run-numbers.ts';
 import { ChunkRunner, type RunMemory, type RunnerSession, type StateCalls } from './runner.ts';
 
-/** Whose results these are. */
+/** The owner of these results. */
 export interface RunIdentity {
   readonly id: string;
   readonly jid: string;
@@ -18,7 +18,7 @@ export interface RunIdentity {
   readonly instanceId: string;
 }
 
-/** What running a list of chunks needs. */
+/** The dependencies of running a list of chunks. */
 export interface ChunkRun {
   readonly identity: RunIdentity;
   readonly session: RunnerSession & EventScene & { readonly grains: Dict };
@@ -40,7 +40,7 @@ export async function runChunks(chunks: Chunk[], { identity, session, ...parts }
   const enabledOf = (list: readonly Chunk[]): Sifted => siftDisabled(list, session.grains, numbers);
   const run = async ({ enabled, results }: Sifted): Promise<Results> => {
     const runner = new ChunkRunner({ ...parts, session, pausePath: pause, onResult }, enabled, memory);
-    // Salt: a failure with `failhard` leaves out what is disabled.
+    // As in Salt: after a failure with `failhard`, disabled states are omitted.
     return (await runner.runAll()) ? Object.assign(results, runner.running) : runner.running;
   };
   const sifted = enabledOf(chunks);
@@ -56,12 +56,12 @@ export async function runChunks(chunks: Chunk[], { identity, session, ...parts }
   return running;
 }
 
-/** What states kept for each other during the run (`file.accumulated`). */
+/** Data that states shared during the run (`file.accumulated`). */
 async function cleanUp(cacheDir: string, instanceId: string): Promise<void> {
   if (cacheDir !== '') await unlink(join(cacheDir, 'accumulator', instanceId)).catch(() => undefined);
 }
 
-/** Runs one chunk of a list with what it needs (`state.sls_id`). */
+/** Runs one chunk of a list with its requisites (`state.sls_id`). */
 export async function runOneOf(low: Chunk, chunks: Chunk[], { identity, ...parts }: ChunkRun): Promise<Results> {
   const events = new RunEvents(parts.session, identity.jid, identity.id);
   const memory: RunMemory = { pre: newDict() as Results, initialized: new Set() };

@@ -1,4 +1,4 @@
-// The numbers of results (`__run_num__`): one row over all lists of a run, in the order the results came about.
+// The numbers of results (`__run_num__`): one sequence over all lists of a run, in the order of the results.
 export class RunNumbers {
   #next = 0;
 
@@ -7,12 +7,12 @@ export class RunNumbers {
     return this.#next++;
   }
 
-  /** The number that the next result will have: Salt gives it to one that it does not count. */
+  /** The number of the next result: Salt also assigns it to a result that it does not count. */
   get next(): number {
     return this.#next;
   }
 
-  /** Salt numbers the parts of a result from one further on, and the result after them like the last part. */
+  /** Salt numbers the parts of a result starting one later, and the following result like the last part. */
   takePart(): number {
     return ++this.#next;
   }

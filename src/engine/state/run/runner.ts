@@ -1,4 +1,4 @@
-// Runs low chunks in order: each after what it requires, tried first where a `prereq` asks, results by tag.
+// Runs low chunks in order: each after its requisites, with a test run first where a `prereq` needs it; results by tag.
 
 import { isTruthy } from '../../../base/codec/python/index.ts';
 import { newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
@@ -30,10 +30,10 @@ export interface RunnerSession extends StateModules {
   option(name: string): Value | undefined;
 }
 
-/** Who calls the state functions. */
+/** Calls the state functions. */
 export interface StateCalls {
   call(low: Chunk, scene: CallScene): Promise<PlainDict>;
-  /** Starts a chunk with `parallel` beside the others. */
+  /** Starts a chunk with `parallel` in parallel to the others. */
   begin(low: Chunk, scene: CallScene): Promise<Begun>;
   contextFor(low: Chunk, scene: CallScene): StateContext;
 }
@@ -44,11 +44,11 @@ export interface RunnerOptions {
   readonly numbers: RunNumbers;
   readonly processed: ReadonlySet<string>;
   readonly pausePath: string | undefined;
-  /** Told of every result. */
+  /** Called for every result. */
   onResult(result: PlainDict, low: Chunk, total: number): void;
 }
 
-/** Requisites whose targets are brought about before the state; `onfail_all` is not among them in Salt. */
+/** Requisites whose targets are run before the state; as in Salt, `onfail_all` is not among them. */
 const sought = [
   'require',
   'require_any',
@@ -60,10 +60,10 @@ const sought = [
   'onchanges',
   'onchanges_any',
 ];
-/** Salt gives up on a state whose requisites never become met. */
+/** Salt stops trying a state whose requisites never become met. */
 const depthLimit = 20;
 
-/** A chain of all chunks nests twice per chunk; what nests deeper goes round in circles. */
+/** A chain of all chunks nests twice per chunk; deeper nesting is a cycle. */
 const nestingPerChunk = 4;
 const nestingFree = 100;
 
@@ -71,7 +71,7 @@ class EndlessRequisites extends Error {}
 
 type Results = Record<string, PlainDict>;
 
-/** One list of chunks being run. */
+/** One list of chunks that is being run. */
 export class ChunkRunner {
   readonly #options: RunnerOptions;
   readonly #chunks: readonly Chunk[];
@@ -84,10 +84,10 @@ export class ChunkRunner {
   readonly #parallel = new Map<string, Promise<void>>();
   readonly #reported = new WeakSet<PlainDict>();
   #nesting = 0;
-  /** A failure with `failhard` somewhere below: nothing more is run. */
+  /** A failure with `failhard` occurred: nothing more is run. */
   #stopped = false;
 
-  /** `shared` is what several lists of one run have in common (the listeners come after the rest). */
+  /** `shared` is the data that several lists of one run share (the listeners run after the rest). */
   constructor(options: RunnerOptions, chunks: readonly Chunk[], shared: RunMemory) {
     this.#options = options;
     this.#chunks = chunks;
@@ -106,7 +106,7 @@ export class ChunkRunner {
     this.#scene = { chunks, running: this.running };
   }
 
-  /** Runs them all, until one fails hard; whether none did. */
+  /** Runs them all, until one fails hard; returns whether none did. */
   async runAll(): Promise<boolean> {
     let hard = false;
     for (const [at, low] of this.#chunks.entries()) {
@@ -131,7 +131,7 @@ export class ChunkRunner {
     await Promise.all(this.#parallel.values());
   }
 
-  /** Brings about a chunk and everything it needs. Requisites that lead nowhere fail it; Salt breaks off the run. */
+  /** Runs a chunk and everything it requires. Endless requisites make it fail; Salt aborts the run. */
   async runTop(low: Chunk): Promise<void> {
     try {
       await this.#runChunk(low, 0);
@@ -181,7 +181,9 @@ export class ChunkRunner {
     if (await init(low, this.#options.caller.contextFor(low, this.#scene))) this.#initialized.add(state);
   }
 
-  /** Runs what the chunk needs, then the chunk. False when the chunk has its result already, or must not have one. */
+  /**
+   * Runs the requisites of a chunk, then the chunk. False when the chunk already has a result, or must not have one.
+   */
   async #runAfterRequisites(low: Chunk, tag: string, trial: boolean, depth: number): Promise<boolean> {
     const { needed, lost } = this.#seek(low, trial);
     if ([...lost.values()].some((list) => list.length > 0)) {
@@ -191,7 +193,7 @@ export class ChunkRunner {
       return false;
     }
     for (const at of needed) if (!(await this.#need(at, low, tag))) return false;
-    // What was needed may have asked for a trial of this very state.
+    // A required state may have requested a test run of this state.
     if (isTruthy(low['__prereq__'] ?? false)) await this.#tryAgain(low, tag);
     else if (depth + 1 >= depthLimit) this.running[tag] = results.recursive(low, this.#options.numbers.next);
     else await this.#runChunk(low, depth + 1);
@@ -203,7 +205,7 @@ export class ChunkRunner {
     return true;
   }
 
-  /** The chunks a chunk needs, in order, and the requisites that mean none. */
+  /** The required chunks of a chunk, in order, and the requisites without a match. */
   #seek(low: Chunk, trial: boolean): { needed: number[]; lost: results.Lost } {
     const needed: number[] = [];
     const lost = new Map<string, { key: string; value: Value }[]>();
@@ -225,7 +227,7 @@ export class ChunkRunner {
     return { needed, lost };
   }
 
-  /** Runs one needed chunk unless it has run. False ends the work on the state that needs it. */
+  /** Runs one required chunk unless it has run. False ends the work on the dependent state. */
   async #need(at: number, low: Chunk, tag: string): Promise<boolean> {
     const neededTag = this.#view.tags[at]!;
     if (neededTag in this.running) return true;
@@ -245,14 +247,14 @@ export class ChunkRunner {
     return false;
   }
 
-  /** The state that waits for this one wants to know whether it would change anything. */
+  /** The dependent state needs to know whether this one would change anything. */
   async #tryFor(waiting: string, low: Chunk, tag: string): Promise<void> {
     if (tag in this.#pre) return;
     low['__prereq__'] = true;
     this.#pre[waiting] = await this.#options.caller.call(low, this.#scene);
   }
 
-  /** A trial whose own requisites have run now. */
+  /** A test run whose own requisites have run now. */
   async #tryAgain(low: Chunk, tag: string): Promise<void> {
     const { status } = await judgeRequisites(this.#view, low, false);
     if (status === 'pre') {
@@ -267,7 +269,7 @@ export class ChunkRunner {
     this.#pre[tag] = result;
   }
 
-  /** The requisites are decided: runs the state, or says why not. */
+  /** The requisites are decided: runs the state, or records why not. */
   async #conclude(
     low: Chunk,
     tag: string,
@@ -276,7 +278,7 @@ export class ChunkRunner {
     resolved: ResolvedRequisites,
   ): Promise<void> {
     const { caller, numbers } = this.#options;
-    // The umask is the whole process's: nobody may create files beside it.
+    // The umask applies to the whole process: no parallel state may create files meanwhile.
     if ('umask' in low || '__umask__' in low) await this.#settleAll();
     switch (status) {
       case 'fail':
@@ -309,7 +311,7 @@ export class ChunkRunner {
     return result;
   }
 
-  /** Something it watches changed: when the state itself has nothing to do, its module reacts. */
+  /** A watched state changed: when the state itself has nothing to do, its module reacts. */
   async #callWatching(low: Chunk, resolved: ResolvedRequisites): Promise<PlainDict> {
     const { caller } = this.#options;
     const result = await caller.call(low, this.#scene);
@@ -327,7 +329,7 @@ export class ChunkRunner {
     const { numbers } = this.#options;
     const tried = this.#pre[tag];
     if (tried) {
-      // What was tried promised changes that will not come.
+      // The test run announced changes that will not happen.
       tried['changes'] = newDict();
       tried['__run_num__'] = numbers.take();
       for (const key of ['__sls__', '__id__', 'name']) tried[key] = low[key] ?? null;
@@ -354,7 +356,7 @@ export class ChunkRunner {
     return this.running[tagOf(low)]?.['result'] === false;
   }
 
-  /** Tells of a result once, however many ways led to it. */
+  /** Reports a result once. */
   #report(result: PlainDict, low: Chunk, tag: string): void {
     if (this.#reported.has(result)) return;
     this.#reported.add(result);
@@ -369,7 +371,7 @@ export class ChunkRunner {
   }
 }
 
-/** What is remembered over all lists of one run. */
+/** Data shared by all lists of one run. */
 export interface RunMemory {
   readonly pre: Results;
   readonly initialized: Set<string>;

@@ -1,4 +1,4 @@
-// One state run's view of the minion: options, grains and pillar as they are for this run, and the contexts made from them.
+// One state run's view of the minion: its options, grains and pillar, and the contexts created from them.
 import { isTruthy } from '../../../base/codec/python/index.ts';
 import {
   type Dict,
@@ -22,13 +22,13 @@ export interface SessionOptions {
   readonly state: JobState;
   readonly opts: Opts;
   readonly pillar: Dict;
-  /** Compiles the pillar anew, with the overrides of this run. */
+  /** Compiles the pillar again, with the overrides of this run. */
   gatherPillar(): Promise<Dict>;
-  /** Collects the grains anew. */
+  /** Collects the grains again. */
   gatherGrains(): Promise<Dict>;
 }
 
-/** What a state asks of its context. */
+/** What a state requires of its context. */
 export interface ContextChoice {
   readonly test: boolean;
   readonly runas?: Value;
@@ -42,7 +42,7 @@ export class StateSession {
   #loader: Loader;
   #grains: Dict;
   #pillar: Dict;
-  /** Return codes set by functions inside the run say nothing about the job. */
+  /** Return codes set by functions inside the run do not affect the job. */
   readonly #inner: JobState;
   #contexts = new Map<boolean, ModuleContext>();
   /** Loaders for states that choose a `provider`, by their choice. */
@@ -90,7 +90,7 @@ export class StateSession {
     return context;
   }
 
-  /** A context for one state: as a user, with other modules behind some names, or with a return code of its own. */
+  /** A context for one state: as a user, with other modules for some names, or with its own return code. */
   contextFor({ test, runas, password, providers, codes }: ContextChoice): ModuleContext {
     const asked = (runas ?? null) !== null;
     if (!asked && !providers && !codes) return this.context(test);
@@ -98,12 +98,12 @@ export class StateSession {
     return asked ? asUser(made, runas!, password ?? null) : made;
   }
 
-  /** A place for the return code of calls whose code counts: states that run beside them do not write there. */
+  /** A separate return code for calls whose code matters: parallel states do not write it. */
   codes(): JobState {
     return { ...this.#inner, retcode: 0 };
   }
 
-  /** Other modules behind some names, whether they fit this system or not (`provider` in a state). */
+  /** Other modules for some names, whether they fit this system or not (`provider` in a state). */
   #loaderWith(providers: PlainDict): Loader {
     const key = JSON.stringify(Object.entries(providers));
     let loader = this.#chosen.get(key);
@@ -125,14 +125,14 @@ export class StateSession {
     return found;
   }
 
-  /** Why a state function is not there, in Salt's words. */
+  /** Why a state function does not exist, in Salt's words. */
   missingReason(full: string): string {
     const module = full.split('.', 1)[0]!;
     const why = this.#loader.reason('states', module);
     return why === undefined ? `'${full}' is not available.` : `'${module}' __virtual__ returned False: ${why}`;
   }
 
-  /** An option that may also stand in grains or pillar. */
+  /** An option that may also be in grains or pillar. */
   option(name: string): Value | undefined {
     const master = dictGet(this.#pillar, 'master');
     const places: (Dict | Opts | undefined)[] = [
@@ -160,7 +160,7 @@ export class StateSession {
     this.#contexts.clear();
   }
 
-  /** New software may make other extensions usable: what fits here is found out again. */
+  /** New software may make other extensions usable: availability is checked again. */
   async #reloadModules(): Promise<void> {
     this.#loader = this.#loader.fresh({ opts: () => this.opts, grains: () => this.#grains });
     this.#found.clear();

@@ -1,4 +1,4 @@
-// Slots: arguments of the form `__slot__:salt:mod.fun(arg, key=value).path ~ text`, worked out right before the call.
+// Slots: arguments of the form `__slot__:salt:mod.fun(arg, key=value).path ~ text`, evaluated directly before the call.
 import { type Dict, dictEntries, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import { HaliteError } from '../../../base/errors/index.ts';
 import { traverse } from '../../../base/util/index.ts';
@@ -21,7 +21,7 @@ function hasSlots(value: Value, depth = 0): boolean {
   return isDict(value) && dictEntries(value).some(([, item]) => hasSlots(item, depth + 1));
 }
 
-/** Arguments with their slots filled: texts, values of dicts, and both inside lists; no deeper, as in Salt. */
+/** Arguments with evaluated slots: texts, values of dicts, and both inside lists; no deeper, as in Salt. */
 export async function fillSlots(call: CallArguments, context: ModuleContext): Promise<CallArguments> {
   if (!call.args.some((item) => hasSlots(item)) && !Object.values(call.kwargs).some((item) => hasSlots(item)))
     return call;
@@ -59,7 +59,7 @@ async function evaluate(slot: string, context: ModuleContext): Promise<Value> {
   return finish(result, text.slice(colon + 1), context);
 }
 
-/** What follows the call: a path into its result, and text to put behind it. */
+/** The part after the call: a path into its result, and text to append. */
 async function finish(result: Value, source: string, context: ModuleContext): Promise<Value> {
   const tilde = source.indexOf('~');
   const head = tilde < 0 ? source : source.slice(0, tilde);

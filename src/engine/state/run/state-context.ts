@@ -1,4 +1,4 @@
-// The context a state function gets: the execution context, the chunk, and builders for results.
+// The context of a state function: the execution context, the chunk, and builders for results.
 import { newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import type { ChangePlan, ModuleContext, StateContext, StateExtra, StateResult } from '../../../extend/sdk/index.ts';
 import { isHaliteError } from '../../exec/index.ts';
@@ -33,7 +33,7 @@ export function createStateContext(call: StateCall): StateContext {
     built.add(made);
     return made;
   };
-  // The execution context stays behind it: what it works out only when asked for must not be asked for here.
+  // The execution context is the prototype: its lazy properties must not be evaluated here.
   const context: StateContext = Object.assign(Object.create(base) as ModuleContext, {
     test,
     low,

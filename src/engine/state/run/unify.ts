@@ -1,9 +1,9 @@
-// Brings whatever a state function returned into the form of a state result.
+// Converts the return value of a state function to the form of a state result.
 import { isTruthy } from '../../../base/codec/python/index.ts';
 import { dictGet, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import { textOf } from '../data.ts';
 
-/** A result with all four keys, a comment in one piece, and true, false or None. */
+/** A result with all four keys, a comment as one text, and true, false or None. */
 export function unifyResult(value: Value): PlainDict {
   const result = checked(value);
   const { comment } = result;

@@ -1,18 +1,18 @@
-// Checks one chunk right before it runs; what is wrong fails that state alone.
+// Checks one chunk directly before it runs; an error fails only that state.
 import { isDict, type Value } from '../../../base/codec/value.ts';
 import { hasGlob, matchesGlob } from '../../../base/util/index.ts';
 import type { FoundFunction } from '../../../extend/loader/index.ts';
 import { type Chunk, firstKey, firstValue, shown, textOf, typeName } from '../data.ts';
 import { stateSignature } from './bind.ts';
 
-/** Where state functions are found. */
+/** The source of state functions. */
 export interface StateModules {
   find(full: string): Promise<FoundFunction<'states'> | undefined>;
-  /** Why one is not there. */
+  /** Why one does not exist. */
   missingReason(full: string): string;
 }
 
-/** Everything that keeps the chunk from running. Also puts `umask` and `watch` into the form the runtime uses. */
+/** All problems that prevent the chunk from running. Also converts `umask` and `watch` to the form of the runtime. */
 export async function verifyChunk(modules: StateModules, low: Chunk): Promise<string[]> {
   const errors = missingParts(low);
   if ('umask' in low) takeUmask(low, errors);
@@ -53,7 +53,7 @@ function notFound(modules: StateModules, full: string, low: Chunk): string[] {
   return [`State '${full}' was not found in SLS '${textOf(low['__sls__'])}'`, `Reason: ${modules.missingReason(full)}`];
 }
 
-/** A module that cannot react to changes makes `watch` a `require`. */
+/** For a module that cannot react to changes, `watch` becomes `require`. */
 export async function watchAsRequire(modules: StateModules, low: Chunk): Promise<void> {
   if (!('watch' in low) && !('watch_any' in low)) return;
   for (const [watch, require] of [

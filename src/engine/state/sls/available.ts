@@ -1,4 +1,4 @@
-// The SLS names of each environment, read when somebody asks for the first time.
+// The SLS names of each environment, read on first use.
 import { compareText } from '../../../base/codec/json/compare-text.ts';
 import { globMatcher, hasGlob } from '../../../base/util/index.ts';
 import { type StateFiles, slsNamesOf } from '../sources.ts';

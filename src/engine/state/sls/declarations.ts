@@ -1,8 +1,8 @@
-// Brings one rendered SLS into the form of high data: `file.managed:` becomes `file: […, managed]`, and so on.
+// Converts one rendered SLS to high data: `file.managed:` becomes `file: […, managed]`, and so on.
 import { type Dict, dictEntries, isDict, type Value } from '../../../base/codec/value.ts';
 import { type Body, firstKey, type High, isBody, listAt, shown, textOf } from '../data.ts';
 
-/** Where the declarations stand. */
+/** The location of the declarations. */
 export interface SlsPlace {
   readonly sls: string;
   readonly saltenv: string;
@@ -103,11 +103,11 @@ function moveFunction(body: Body, key: Value, [module, fun]: readonly [string, s
   args.push(fun);
 }
 
-/** Numbers states in the order they stand in files (`state_auto_order`); gives the next free number. */
+/** Numbers states in the order of the files (`state_auto_order`); returns the next free number. */
 export function numberStates(state: High, from: number): number {
   let next = from;
   for (const [, body] of state) {
-    // Salt: what is neither a map nor a list ends the numbering of this SLS; the run fails anyway.
+    // As in Salt: a value that is neither a map nor a list ends the numbering of this SLS; the run fails anyway.
     if (body === null || typeof body === 'number' || typeof body === 'boolean') return next;
     if (!isBody(body)) continue;
     for (const [key, args] of body) {

@@ -1,4 +1,4 @@
-// Renders the SLS files a minion needs, with everything they include, into one set of high data.
+// Renders the SLS files of a minion, with everything they include, to one set of high data.
 import { isDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import { messageOf } from '../../../base/errors/index.ts';
 import { type ExtensionLog, RenderError } from '../../../extend/sdk/index.ts';
@@ -15,7 +15,7 @@ export interface BuilderOptions {
   readonly renderer: SlsRenderer;
   readonly available: AvailableStates;
   readonly log: ExtensionLog;
-  /** `state_auto_order`: states run in the order they are written in. */
+  /** `state_auto_order`: states run in the order in which they are written. */
   readonly autoOrder: boolean;
 }
 
@@ -41,9 +41,9 @@ export function matchesOf(
 export class HighstateBuilder {
   readonly #options: BuilderOptions;
   #next = firstOrder;
-  /** High data so far; runs look at it to judge failures that were expected. */
+  /** High data so far; used to evaluate failures that were expected. */
   readonly high: High = new Map();
-  /** Every SLS that was rendered, empty ones too: a requisite on an empty SLS is met. */
+  /** Every rendered SLS, including empty ones: a requisite on an empty SLS is met. */
   readonly processed = new Set<string>();
 
   constructor(options: BuilderOptions) {
@@ -60,8 +60,8 @@ export class HighstateBuilder {
         const env = await this.#environment(saltenv);
         if (env !== undefined) names = await this.#options.available.matching(env, pattern);
         else errors.push(`No matching salt environment for environment '${saltenv}' found`);
-        // What is not listed may still be there: asking for it gives the right error if not. Salt: an environment that is
-        // not there is asked for what the pattern before meant.
+        // A name that is not listed may still exist: requesting it gives the right error if not. As in Salt, for an
+        // environment that does not exist the names of the previous pattern are used.
         if (names.length === 0) names = [pattern];
         for (const sls of names) {
           errors.push(...(await this.#addSls(sls, saltenv, pattern, rendering)));
@@ -166,7 +166,7 @@ export class HighstateBuilder {
   }
 }
 
-/** What Python calls false: an SLS that renders to nothing is no fault. */
+/** False in Python: an SLS that renders to nothing is not an error. */
 function isEmpty(value: Value): boolean {
   if (value === null || value === false || value === 0 || value === '') return true;
   return Array.isArray(value) && value.length === 0;

@@ -1,4 +1,4 @@
-// Works out which SLS files an `include:` entry means.
+// Determines which SLS files an `include:` entry means.
 import { dictEntries, isDict, type Value } from '../../../base/codec/value.ts';
 import { shown, textOf } from '../data.ts';
 import type { AvailableStates } from './available.ts';
@@ -10,7 +10,7 @@ export type Matches = ReadonlyMap<string, readonly string[]>;
 export interface Including {
   readonly sls: string;
   readonly saltenv: string;
-  /** `salt://web/init.sls`: tells how relative includes count. */
+  /** `salt://web/init.sls`: the base for relative includes. */
   readonly source: string;
   readonly matches: Matches | undefined;
 }
@@ -20,10 +20,10 @@ export interface IncludeTarget {
   readonly sls: string;
 }
 
-/** "Wherever among the applied environments it is". */
+/** "In any of the applied environments". */
 const anyEnvironment = '_xenv';
 
-/** The targets of one entry, or what is wrong with it. */
+/** The targets of one entry, or the problem. */
 export async function resolveInclude(
   entry: Value,
   from: Including,
@@ -54,7 +54,7 @@ function entryParts(entry: Value, saltenv: string): [string, string] {
   return [textOf(env), textOf(sls)];
 }
 
-/** `.sub` beside the file, `..other` one folder up. An `init.sls` stands inside its folder. */
+/** `.sub` in the same folder, `..other` one folder up. An `init.sls` belongs to its folder. */
 function absolute(written: string, { sls, source }: Including): string | undefined {
   const relative = /^(\.+)(.*)$/s.exec(written);
   if (!relative) return written;

@@ -1,4 +1,4 @@
-// Joins the high data of several SLS files and notices ids that were declared twice.
+// Merges the high data of several SLS files and reports ids that were declared twice.
 import { dictEntries, isDict, type Value } from '../../../base/codec/value.ts';
 import { pyEquals } from '../../../base/util/index.ts';
 import { type Body, type High, isBody, textOf } from '../data.ts';
@@ -31,7 +31,7 @@ function conflict(id: Value, first: Value, second: Value): string {
   );
 }
 
-/** The same extension reached by two ways counts once; afterwards each stands alone in its dict. */
+/** The same extension found in two ways counts once; afterwards each has its own dict. */
 export function cleanExtensions(high: High): void {
   const extensions = high.get('__extend__');
   if (!Array.isArray(extensions)) return;

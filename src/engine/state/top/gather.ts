@@ -1,4 +1,4 @@
-// Reads the top files: one per environment, plus what they include.
+// Reads the top files: one per environment, plus the files they include.
 import { isTruthy } from '../../../base/codec/python/index.ts';
 import { isDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import { RenderError } from '../../../extend/sdk/index.ts';
@@ -11,7 +11,7 @@ export interface TopOptions {
   readonly renderer: SlsRenderer;
   readonly available: AvailableStates;
   readonly opts: Readonly<Record<string, Value>>;
-  /** Environments to look in, in order. */
+  /** Environments to search, in order. */
   envs(): Promise<readonly string[]>;
 }
 

@@ -4,9 +4,11 @@ import { textOf } from '../data.ts';
 import type { Top } from './merge.ts';
 
 export interface TopMatchOptions {
-  /** Only this environment, when one was asked for. */
+  /** Only this environment, when one was requested. */
   readonly saltenv: string | undefined;
-  /** Whether the minion matches an expression of a kind (`glob`, `compound`, …); an expression that is wrong does not. */
+  /**
+   * Whether the minion matches an expression of a kind (`glob`, `compound`, …); an invalid expression does not match.
+   */
   matches(expression: string, kind: string): boolean | Promise<boolean>;
   hasEnvironment(saltenv: string): Promise<boolean>;
   /** What the master's `master_tops` assign. */
@@ -45,14 +47,14 @@ async function takeTarget(
   }
 }
 
-/** A text stands for a list of one; of a dict, which a highstate refuses, Salt takes the keys. */
+/** A text is a list of one; of a dict, which a highstate refuses, Salt uses the keys. */
 function itemsOf(states: Value): readonly Value[] {
   if (typeof states === 'string') return [states];
   if (isDict(states)) return dictKeys(states);
   return Array.isArray(states) ? states : [];
 }
 
-/** The last `match:` counts; without one the target is a compound, of which a glob is the simplest. */
+/** The last `match:` applies; without one the target is a compound, of which a glob is the simplest. */
 function kindOf(items: readonly Value[]): string {
   let kind = 'compound';
   for (const item of items) {
@@ -62,7 +64,7 @@ function kindOf(items: readonly Value[]): string {
   return kind;
 }
 
-/** `{subfilter: {target: [...]}}` narrows further; `{env: sls}` takes an SLS from another environment. */
+/** `{subfilter: {target: [...]}}` narrows further; `{env: sls}` uses an SLS from another environment. */
 async function takeItem(
   found: Map<string, string[]>,
   saltenv: string,

@@ -28,14 +28,14 @@ export function mergeTops(tops: Tops, { strategy, defaultTop, log }: MergeTopOpt
 
 type TopFile = ReadonlyMap<Value, Value>;
 
-/** Sections of a top file; `include` is none. */
+/** Sections of a top file; `include` is not one. */
 function* sections(file: TopFile): Generator<[Value, Value]> {
   for (const [saltenv, targets] of file) if (saltenv !== 'include') yield [saltenv, targets];
 }
 
 function targetsOf(targets: Value): [Value, Value][] {
   if (isDict(targets)) return dictEntries(targets);
-  // Nothing, in the form of a list or a text, is no fault.
+  // An empty list or text is not an error.
   if (targets === '' || (Array.isArray(targets) && targets.length === 0)) return [];
   throw new RenderError('Unable to render top file. No targets found.');
 }
@@ -47,7 +47,9 @@ function addTargets(top: Top, saltenv: Value, targets: Value): void {
   for (const [target, states] of entries) section.set(target, states);
 }
 
-/** The base top file says what it likes; those of other environments speak only for theirs, if base was silent on it. */
+/**
+ * The base top file may contain all environments; those of others only apply to their own, if base does not contain it.
+ */
 function mergeMerge(tops: Tops): Top {
   const top: Top = new Map();
   for (const file of tops.get('base') ?? [])
@@ -82,7 +84,7 @@ function mergeSame(tops: Tops, defaultTop: Value | undefined, log: ExtensionLog)
   return top;
 }
 
-/** Everything from everywhere; the states of a target found twice are joined. */
+/** Everything from all files; the states of a target found twice are joined. */
 function mergeAll(tops: Tops): Top {
   const top: Top = new Map();
   for (const files of tops.values()) {

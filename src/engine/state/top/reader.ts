@@ -1,4 +1,4 @@
-// The top file as one run sees it: read, merged, and matched against this minion.
+// The top file of one run: read, merged, and matched against this minion.
 import { isTruthy } from '../../../base/codec/python/index.ts';
 import { type Dict, isDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import { type ExtensionLog, type MinionServices, RenderError } from '../../../extend/sdk/index.ts';
@@ -35,7 +35,7 @@ export class TopReader {
     this.#parts = parts;
   }
 
-  /** Every top file merged. One that cannot be rendered counts as none, and is logged. */
+  /** All top files merged. One that cannot be rendered is skipped and logged. */
   async read(context?: PlainDict): Promise<Top> {
     const { session, files, renderer, available, envs } = this.#parts;
     let tops: Tops;

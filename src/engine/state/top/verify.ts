@@ -5,7 +5,7 @@ import { dictEntries, isDict, type Value } from '../../../base/codec/value.ts';
 import { shown, typeName } from '../data.ts';
 import type { Top } from './merge.ts';
 
-/** Everything that is wrong with it. */
+/** All its problems. */
 export function verifyTop(top: Top): string[] {
   const errors: string[] = [];
   for (const [saltenv, targets] of top) {

@@ -21,8 +21,8 @@ export interface UserLimits {
 
 export interface SocketLimits {
   /** For connections whose user is not authenticated. */
-  readonly stranger: FrameLimits;
-  readonly strangers: number;
+  readonly unauthenticated: FrameLimits;
+  readonly mostUnauthenticated: number;
   /** All connections of the socket. */
   readonly connections: number;
   /** Time limit for authentication, and for each frame to be complete. */
@@ -33,8 +33,8 @@ export interface SocketLimits {
 
 /** For sockets to which only their own user can connect. */
 export const openLimits: SocketLimits = {
-  stranger: { bytes: 512 * 1024 * 1024, items: Number.POSITIVE_INFINITY },
-  strangers: 4096,
+  unauthenticated: { bytes: 512 * 1024 * 1024, items: Number.POSITIVE_INFINITY },
+  mostUnauthenticated: 4096,
   connections: 4096,
   patienceMs: 2 ** 31 - 1,
   idleMs: 2 ** 31 - 1,
@@ -42,15 +42,15 @@ export const openLimits: SocketLimits = {
 
 /** For sockets to which every user of the machine may connect. */
 export const sharedLimits: SocketLimits = {
-  stranger: { bytes: 256 * 1024, items: 20_000 },
-  strangers: 128,
+  unauthenticated: { bytes: 256 * 1024, items: 20_000 },
+  mostUnauthenticated: 128,
   connections: 1024,
   patienceMs: 20_000,
   idleMs: 120_000,
 };
 
 export const trustedUser: UserLimits = {
-  frame: openLimits.stranger,
+  frame: openLimits.unauthenticated,
   connections: Number.POSITIVE_INFINITY,
   starting: Number.POSITIVE_INFINITY,
   calls: Number.POSITIVE_INFINITY,

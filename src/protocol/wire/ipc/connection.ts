@@ -35,7 +35,7 @@ export class ServerConnection {
     this.#handler = handler;
     this.#limits = limits;
     this.#shares = shares;
-    this.#reader.limits = limits.stranger;
+    this.#reader.limits = limits.unauthenticated;
     this.#limited = limits !== openLimits;
     socket.on('error', () => undefined);
     socket.on('drain', () => {
@@ -62,11 +62,11 @@ export class ServerConnection {
       return;
     }
     this.#watch();
-    if (this.#limited) this.#letOthersIn();
+    if (this.#limited) this.#yieldToOthers();
   }
 
   /** Yields between messages, so that one client with many messages does not block the others. */
-  #letOthersIn(): void {
+  #yieldToOthers(): void {
     this.#socket.pause();
     setImmediate(() => this.#socket.resume());
   }

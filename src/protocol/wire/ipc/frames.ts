@@ -26,7 +26,7 @@ export function encode(message: Message): Buffer {
 /** Cuts a byte stream into messages. */
 export class MessageReader {
   /** May change between two messages. */
-  limits: FrameLimits = openLimits.stranger;
+  limits: FrameLimits = openLimits.unauthenticated;
   readonly #bytes = new ByteQueue();
   #wanted = -1;
   readonly #options: UnpackOptions;

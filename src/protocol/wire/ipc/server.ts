@@ -21,7 +21,7 @@ export async function listenIpc(path: string, options: IpcListenOptions, handler
   const { limits = openLimits } = options;
   const shares = new Shares();
   const clients = new Set<ServerConnection>();
-  const strangers = new Set<ServerConnection>();
+  const unauthenticated = new Set<ServerConnection>();
   let count = 0;
   const take = (socket: Socket): void => {
     if (clients.size >= limits.connections) {
@@ -30,15 +30,15 @@ export async function listenIpc(path: string, options: IpcListenOptions, handler
     }
     const client = new ServerConnection(socket, `ipc#${++count}`, handler, limits, shares);
     clients.add(client);
-    strangers.add(client);
-    client.onKnown = () => strangers.delete(client);
+    unauthenticated.add(client);
+    client.onKnown = () => unauthenticated.delete(client);
     socket.on('close', () => {
       clients.delete(client);
-      strangers.delete(client);
+      unauthenticated.delete(client);
     });
     // Ordinary clients authenticate immediately: the one that has waited longest is closed for a new one.
-    const [oldest] = strangers;
-    if (strangers.size > limits.strangers) oldest?.close();
+    const [oldest] = unauthenticated;
+    if (unauthenticated.size > limits.mostUnauthenticated) oldest?.close();
   };
   const server: Server = createServer(take);
   const release = await claimSocket(server, path, options.mode);

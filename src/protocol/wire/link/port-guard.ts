@@ -109,17 +109,17 @@ export class PortGuard {
   }
 
   trusted(connection: GuardedConnection): void {
-    this.#noStranger(connection);
+    this.#forgetUnproven(connection);
   }
 
   gone(connection: GuardedConnection): void {
     this.#all.delete(connection);
     this.#crowds.unproven.delete(connection);
     this.#crowds.proven.delete(connection);
-    this.#noStranger(connection);
+    this.#forgetUnproven(connection);
   }
 
-  #noStranger(connection: GuardedConnection): void {
+  #forgetUnproven(connection: GuardedConnection): void {
     this.#unproven.delete(connection);
     this.#unready.delete(connection);
     const same = this.#byAddress.get(connection.address);

@@ -19,7 +19,7 @@ export class Presence {
     if (!provenPresence(topic, this.#options)) return false;
     const before = this.#counts.get(topic) ?? 0;
     this.#counts.set(topic, before + 1);
-    if (before === 0) tellSubscriber(this.#options, { kind: 'joined', topic, peer });
+    if (before === 0) reportSubscriber(this.#options, { kind: 'joined', topic, peer });
     return true;
   }
 
@@ -30,7 +30,7 @@ export class Presence {
     if (before > 1) this.#counts.set(topic, before - 1);
     else {
       this.#counts.delete(topic);
-      tellSubscriber(this.#options, { kind: 'left', topic, peer });
+      reportSubscriber(this.#options, { kind: 'left', topic, peer });
     }
   }
 }
@@ -39,7 +39,7 @@ export function provenPresence(topic: string, options: PublishListenOptions): bo
   return readPresenceTopic(topic) !== undefined && (options.provesPresence?.(topic) ?? true);
 }
 
-export function tellSubscriber(options: PublishListenOptions, event: SubscriberEvent): void {
+export function reportSubscriber(options: PublishListenOptions, event: SubscriberEvent): void {
   try {
     options.onSubscriber?.(event);
   } catch (thrown) {

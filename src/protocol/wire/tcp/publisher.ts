@@ -6,9 +6,9 @@ import { HaliteError, messageOf } from '../../../base/errors/index.ts';
 import { Delivery, SharedFrame, Waiting } from '../link/delivery.ts';
 import { listenGuarded } from '../link/listen.ts';
 import { PacedQueue } from '../link/paced-queue.ts';
-import { provenPresence, tellSubscriber } from '../link/presence.ts';
-import { Roster } from '../link/roster.ts';
+import { provenPresence, reportSubscriber } from '../link/presence.ts';
 import type { Protocol, ServerConnection } from '../link/server-connection.ts';
+import { SubscriberIds } from '../link/subscriber-ids.ts';
 import type { PublishListenOptions, PublishServer } from '../transport.ts';
 import { headText, publishFrame, splitFrame } from './frame.ts';
 import { FrameReader } from './frame-reader.ts';
@@ -21,7 +21,7 @@ const identificationMs = 60_000;
 const redialMs = 60_000;
 
 export async function listenPublish(options: PublishListenOptions): Promise<PublishServer> {
-  const roster = new Roster<Subscriber>((event) => tellSubscriber(options, event));
+  const subscriberIds = new SubscriberIds<Subscriber>((event) => reportSubscriber(options, event));
   const waiting = new Waiting();
   const queue = new PacedQueue<Subscriber, SharedFrame>(
     (subscriber, frame) => subscriber.delivery.send(frame),
@@ -29,8 +29,8 @@ export async function listenPublish(options: PublishListenOptions): Promise<Publ
   );
   const accept = (connection: ServerConnection): Protocol => {
     const delivery = new Delivery(connection, waiting, options.hwm);
-    const subscriber = new Subscriber(connection, delivery, options, roster);
-    roster.add(subscriber);
+    const subscriber = new Subscriber(connection, delivery, options, subscriberIds);
+    subscriberIds.add(subscriber);
     return subscriber;
   };
   const server = await listenGuarded(options, 'publish', accept, identificationMs);
@@ -39,7 +39,7 @@ export async function listenPublish(options: PublishListenOptions): Promise<Publ
     publish(payload, ids) {
       const frame = new SharedFrame(payload.length, () => publishFrame(payload));
       // As in Salt: without ids, and with syndics that take all jobs, every connection gets it.
-      queue.push(() => (ids?.length && !options.syndics ? roster.withIds(ids) : roster.all), frame);
+      queue.push(() => (ids?.length && !options.syndics ? subscriberIds.withIds(ids) : subscriberIds.all), frame);
     },
     close() {
       queue.flush();
@@ -57,7 +57,7 @@ class Subscriber implements Protocol {
   readonly delivery: Delivery;
   readonly #connection: ServerConnection;
   readonly #options: PublishListenOptions;
-  readonly #roster: Roster<Subscriber>;
+  readonly #subscriberIds: SubscriberIds<Subscriber>;
   readonly #reader = new FrameReader(maxIdentificationBytes);
   #identifying: Promise<void> = Promise.resolve();
   #identifications = 0;
@@ -67,12 +67,12 @@ class Subscriber implements Protocol {
     connection: ServerConnection,
     delivery: Delivery,
     options: PublishListenOptions,
-    roster: Roster<Subscriber>,
+    subscriberIds: SubscriberIds<Subscriber>,
   ) {
     this.#connection = connection;
     this.delivery = delivery;
     this.#options = options;
-    this.#roster = roster;
+    this.#subscriberIds = subscriberIds;
   }
 
   get peer(): string {
@@ -105,7 +105,7 @@ class Subscriber implements Protocol {
   }
 
   closed(): void {
-    this.#roster.remove(this);
+    this.#subscriberIds.remove(this);
     this.delivery.closed();
     clearTimeout(this.#redial);
   }
@@ -133,7 +133,7 @@ class Subscriber implements Protocol {
     }
     clearTimeout(this.#redial);
     if (id !== undefined || topic !== '') this.#connection.trust();
-    this.#roster.identify(this, id, topic);
+    this.#subscriberIds.identify(this, id, topic);
   }
 
   /**

@@ -84,7 +84,7 @@ export async function listenPublish(options: PublishListenOptions): Promise<Publ
   };
 }
 
-/** Salt: an empty list of ids means everybody. */
+/** Salt: an empty list of ids means all minions. */
 function topicsOf(ids: readonly string[] | undefined, options: PublishListenOptions): string[] {
   if (!ids?.length) return ['broadcast'];
   return [...ids.map(minionTopic), ...(options.syndics ? ['syndic'] : [])];

@@ -40,7 +40,7 @@ export function storeTo(target: Target, frame: CompileFrame): Store {
   };
 }
 
-/** Names a target sets, in order. */
+/** Names that a target sets, in order. */
 function targetNames(target: Target): string[] {
   if (target.kind === 'Name') return [target.name];
   return target.kind === 'Tuple' ? target.items.flatMap((item) => targetNames(item as Target)) : [];
@@ -125,13 +125,13 @@ export function compileAssignBlock(unit: Unit, node: AssignBlock, frame: Compile
   });
 }
 
-/** The text a filter block or filtered `set` hands to its filter. */
+/** The text that a filter block or filtered `set` passes to its filter. */
 export const capturedText: Code = syncCode((f) => {
   if (f.captured === undefined) throw new PyError('RuntimeError', 'no text was captured');
   return f.context.autoescape ? new Markup(f.captured) : f.captured;
 });
 
-/** Runs a body with its output set aside, then continues with that text; `break` inside drops it. */
+/** Runs a body with its output captured, then continues with that text; `break` inside drops it. */
 export function captureBody(
   enter: (f: Frame) => void,
   body: Step,

@@ -43,7 +43,7 @@ function spreadNamed(into: Map<string, PyValue>, value: PyValue, where: string):
 function checkRepeated(node: Arguments): void {
   const seen = new Set<string>();
   for (const { key } of node.kwargs) {
-    // Python refuses such generated code when it compiles it, so this is no template error.
+    // Python refuses such generated code when it compiles it, so this is not a template error.
     if (seen.has(key)) throw new PyError('SyntaxError', `keyword argument repeated: ${key}`);
     seen.add(key);
   }
@@ -113,7 +113,7 @@ function withCaller(kwargs: Kwargs | undefined, caller: PyValue | undefined): Kw
   return merged;
 }
 
-/** `caller` gives the macro a call block passes along. */
+/** `caller` is the macro that a call block passes. */
 export function compileCall(unit: Unit, node: Call, frame: CompileFrame, caller?: (f: Frame) => PyValue): Code {
   const { codes, assemble } = compileArguments(unit, node, frame, [], callName);
   if (node.node.kind === 'Getattr') {
@@ -122,7 +122,7 @@ export function compileCall(unit: Unit, node: Call, frame: CompileFrame, caller?
     return compileMethodCall(owner, attr, codes, assemble, caller);
   }
   const target = unit.expr(node.node, frame);
-  // The callee travels as the first value, so that it is evaluated before the arguments.
+  // The callee is passed as the first value, so that it is evaluated before the arguments.
   return anyCode(
     invoking(
       [target, ...codes],
@@ -156,7 +156,7 @@ function compileMethodCall(
   });
 }
 
-/** Finds a filter or test; unknown ones fail now, or when run if they stand below an `if`. */
+/** Finds a filter or test; unknown ones fail now, or when run if they are below an `if`. */
 function lookup(table: ReadonlyMap<string, NamedFunction>, what: string, node: Filter | Test, frame: CompileFrame) {
   const found = table.get(node.name);
   if (found === undefined && !frame.soft) {
@@ -184,12 +184,12 @@ function applied(
     );
   }
   const run = invoking(codes, assemble, ({ args, kwargs }, f) => fn.invoke(f.rt, args, kwargs));
-  // Filters that never wait keep the expression synchronous.
+  // Synchronous filters keep the expression synchronous.
   if (!fn.waits && allSync(codes) !== undefined) return syncCode(run as (f: Frame) => PyValue);
   return anyCode(run);
 }
 
-/** `input` stands for the text of a filter block when the filter has no operand. */
+/** `input` is the text of a filter block when the filter has no operand. */
 export function compileFilter(unit: Unit, node: Filter, frame: CompileFrame, input?: Code): Code {
   const fn = lookup(unit.settings.filters, 'filter', node, frame);
   const operand: Expr | undefined = node.node;

@@ -1,11 +1,11 @@
-// Compiled expressions: closures that are synchronous unless something below them may wait.
+// Compiled expressions: closures that are synchronous unless something below them may be asynchronous.
 import type { Frame } from '../runtime/runtime.ts';
 import type { MaybePromise, PyValue } from '../runtime/value.ts';
 
 export type SyncRun = (f: Frame) => PyValue;
 export type AnyRun = (f: Frame) => MaybePromise<PyValue>;
 
-/** `sync` is set when no part can give a promise; `run` always works. */
+/** `sync` is set when no part can return a promise; `run` always works. */
 export interface Code {
   readonly run: AnyRun;
   readonly sync: SyncRun | undefined;
@@ -109,7 +109,7 @@ function runFrom(steps: readonly Step[], f: Frame, start: number): MaybePromise<
   return undefined;
 }
 
-/** Statements one after the other; a waiting one hands the rest to its continuation. */
+/** Statements one after the other; an asynchronous one passes the rest to its continuation. */
 export function sequence(steps: readonly Step[]): Step {
   if (steps.length === 0) return () => undefined;
   if (steps.length === 1) return steps[0]!;

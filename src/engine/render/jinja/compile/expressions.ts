@@ -90,7 +90,7 @@ function compileName(node: Name, frame: CompileFrame): Code {
 }
 
 function compileGetattr(owner: Code, name: string): Code {
-  // Most attributes are dict keys; names of dict methods and private names take the long way.
+  // Most attributes are dict keys; names of dict methods and private names use the slower path.
   const plainKey = !dictMethods.has(name) && name.charCodeAt(0) !== 95 && name !== 'move_to_end';
   if (!plainKey) return map1(owner, (value, f) => getAttribute(f.rt, value, name));
   return map1(owner, (value, f) => {

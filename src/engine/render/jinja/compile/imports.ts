@@ -1,4 +1,4 @@
-// include, import, from … import, extends and blocks: everything that reaches other templates.
+// include, import, from … import, extends and blocks: everything that uses other templates.
 import { isPyError, PyError, runtimeError } from '../errors.ts';
 import type { Block, Expr, FromImport, Import, Include, Stmt } from '../parser/nodes.ts';
 import { toArray, truth } from '../runtime/iterate.ts';
@@ -76,7 +76,7 @@ async function resume(
   }
 }
 
-/** The module of a template rendered without context, made once per render. */
+/** The module of a template rendered without context, created once per render. */
 function defaultModule(f: Frame, template: LoadedTemplate): MaybePromise<TemplateModule> {
   if (template.module instanceof TemplateModule) return template.module;
   const context = template.newContext(f.rt, undefined, false);

@@ -22,7 +22,7 @@ interface LoopParts {
   readonly keepsVars: boolean;
 }
 
-/** Gives items one by one; undefined ends the loop. */
+/** Yields items one by one; undefined ends the loop. */
 type Next = () => MaybePromise<PyValue | undefined>;
 
 function oneRound(parts: LoopParts, f: Frame, item: PyValue): MaybePromise<Signal | undefined> {
@@ -33,7 +33,7 @@ function oneRound(parts: LoopParts, f: Frame, item: PyValue): MaybePromise<Signa
   return parts.body(f);
 }
 
-/** Runs the rest of a loop after something in it had to be waited for; tells whether a round was completed. */
+/** Runs the rest of a loop after an asynchronous part; returns whether an iteration was completed. */
 async function finishWaiting(parts: LoopParts, f: Frame, next: Next, line: number): Promise<boolean> {
   let completed = false;
   for (;;) {
@@ -50,8 +50,8 @@ async function finishWaiting(parts: LoopParts, f: Frame, next: Next, line: numbe
 }
 
 /**
- * Runs the rounds. The answer decides about `else`: as in the reference, only a round that reaches its end counts, so
- * a loop that always breaks or continues runs its `else` as well.
+ * Runs the iterations. The result decides about `else`: as in the reference, only an iteration that reaches its end
+ * counts, so a loop that always breaks or continues runs its `else` as well.
  */
 function rounds(parts: LoopParts, f: Frame, next: Next, line: number): MaybePromise<boolean> {
   let completed = false;
@@ -76,10 +76,10 @@ function rounds(parts: LoopParts, f: Frame, next: Next, line: number): MaybeProm
   }
 }
 
-/** What the loop runs over: the iterable itself or a filtered view of it. */
+/** What the loop iterates over: the iterable itself or a filtered view of it. */
 interface Feed {
   readonly source: Iterator<PyValue>;
-  /** Set when the filter may wait: then items come from here in plain loops. */
+  /** Set when the filter may be asynchronous: items then come from here in plain loops. */
   readonly next: Next | undefined;
   /** The value whose `len()` is the loop's length. */
   readonly sized: PyValue | undefined;
@@ -89,7 +89,7 @@ type MakeFeed = (f: Frame, value: PyValue) => MaybePromise<Feed>;
 
 const plainFeed: MakeFeed = (_f, value) => ({ source: iterate(value), next: undefined, sized: value });
 
-/** The inline `if`: a function of its own with the loop targets as its variables. */
+/** The inline `if`: a separate function with the loop targets as its variables. */
 function compileFilterFeed(unit: Unit, node: For, frame: CompileFrame, extended: boolean): MakeFeed {
   const test = node.test!;
   const inner = frame.innerFunction();
@@ -101,7 +101,7 @@ function compileFilterFeed(unit: Unit, node: For, frame: CompileFrame, extended:
   const { line } = test;
   const { recursive } = node;
   return (f, value) => {
-    // The filter sees the variables around the loop; a recursive loop has a frame of its own in between.
+    // The filter sees the variables around the loop; a recursive loop has its own frame in between.
     const home = recursive ? f.outer : f;
     const own = new Frame(f.rt, f.info, f.context, home, 'template', inner.fn.size, line);
     enter(own);
@@ -148,7 +148,7 @@ function syncSource(pull: () => MaybePromise<PyValue | undefined>): Iterator<PyV
   };
 }
 
-/** `loop.last` cannot wait, so a filter that turns out to wait is run over all items first. */
+/** `loop.last` is synchronous, so an asynchronous filter is run over all items first. */
 function carefulFeed(items: Iterator<PyValue>, passes: (item: PyValue) => MaybePromise<boolean>): MaybePromise<Feed> {
   const first = items.next();
   if (first.done) return { source: items, next: undefined, sized: undefined };
@@ -178,7 +178,7 @@ async function collectKept(
   return { source: list[Symbol.iterator](), next: undefined, sized: undefined };
 }
 
-/** Runs a loop over a value in the frame its variables live in. */
+/** Runs a loop over a value in the frame of its variables. */
 type RunLoop = (f: Frame, value: PyValue, recurse: Recurse | undefined, depth: number) => ReturnType<Step>;
 
 function loopRunner(parts: LoopParts, feed: MakeFeed, line: number): RunLoop {
@@ -217,7 +217,7 @@ function fromIterator(source: Iterator<PyValue>): Next {
   };
 }
 
-/** Refuses assignments to `loop`; tells whether the loop holds a scoped block. */
+/** Refuses assignments to `loop`; returns whether the loop contains a scoped block. */
 function surveyLoop(node: For): boolean {
   let scopedBlock = false;
   visitNodes([node], (inner) => {

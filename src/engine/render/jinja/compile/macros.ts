@@ -15,7 +15,7 @@ import { analyze, findUndeclared } from './symbols.ts';
 
 interface CompiledMacro {
   readonly facts: MacroFacts;
-  /** Binds the body to the frame the macro is defined in. */
+  /** Binds the body to the frame in which the macro is defined. */
   readonly bind: (f: Frame) => MacroBody;
 }
 
@@ -25,7 +25,7 @@ interface Special {
   readonly varargs: boolean;
 }
 
-/** Declares the hidden parameters a body mentions. */
+/** Declares the hidden parameters that a body mentions. */
 function specialParameters(node: MacroNode | CallBlock, inner: CompileFrame, slots: number[]): Special {
   const names = node.args.map(({ name }) => name);
   const undeclared = findUndeclared(node.body, ['caller', 'kwargs', 'varargs']);

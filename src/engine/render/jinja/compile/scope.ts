@@ -1,4 +1,4 @@
-// Compile-time frames and the slots in which a piece of template code keeps its variables.
+// Compile-time frames and the slots in which a part of a template stores its variables.
 
 import type { Block, Expr, Stmt } from '../parser/nodes.ts';
 import type { EngineSettings, Frame } from '../runtime/runtime.ts';
@@ -30,7 +30,7 @@ export class FunctionScope {
     return index;
   }
 
-  /** Where a variable lives: how many functions out, and its slot there. */
+  /** The location of a variable: how many functions outward, and its slot there. */
   locate(ident: string): { depth: number; index: number } {
     const level = Number.parseInt(ident, 10);
     let depth = 0;
@@ -43,7 +43,7 @@ export class FunctionScope {
   }
 }
 
-/** What the compiler knows about the place it is at. */
+/** What the compiler knows about its current position. */
 export class CompileFrame {
   readonly symbols: Symbols;
   readonly fn: FunctionScope;
@@ -68,7 +68,7 @@ export class CompileFrame {
     return frame;
   }
 
-  /** A frame for code in a function of its own, nested in this one. */
+  /** A frame for code in a nested function. */
   innerFunction(): CompileFrame {
     const symbols = new Symbols(this.symbols);
     const frame = new CompileFrame(symbols, new FunctionScope(this.fn, symbols.level));
@@ -76,7 +76,7 @@ export class CompileFrame {
     return frame;
   }
 
-  /** A frame beside this one: the `else` of a loop. */
+  /** A sibling frame: the `else` of a loop. */
   sibling(inLoop: boolean): CompileFrame {
     const frame = new CompileFrame(new Symbols(this.symbols.parent), this.fn);
     frame.requireOutputCheck = this.requireOutputCheck;
@@ -96,15 +96,15 @@ export class CompileFrame {
   }
 }
 
-/** State of one compilation, and the way from one kind of node to another. */
+/** State of one compilation, and the entry points for all kinds of nodes. */
 export interface Unit {
   readonly settings: EngineSettings;
   readonly expr: (node: Expr, frame: CompileFrame) => Code;
   readonly body: (nodes: readonly Stmt[], frame: CompileFrame) => Step;
   readonly blocks: Map<string, Block>;
-  /** True when the template can switch autoescaping on. */
+  /** True when the template can enable autoescaping. */
   readonly escapes: boolean;
-  /** Line that generated code without a position of its own belongs to, as the reference records it. */
+  /** The line for generated code without its own position, as the reference records it. */
   line: number;
   extendsSoFar: number;
   knownExtends: boolean;
@@ -131,7 +131,7 @@ export function slotOf(frame: CompileFrame, name: string): number {
   return frame.fn.locate(frame.symbols.ref(name)).index;
 }
 
-/** Gives the variables of a frame their starting values. */
+/** Sets the initial values of the variables of a frame. */
 export function enterFrame(frame: CompileFrame): (f: Frame) => void {
   const actions: ((f: Frame) => void)[] = [];
   const cleared: number[] = [];
@@ -164,7 +164,7 @@ function loadAction(frame: CompileFrame, index: number, load: Load): ((f: Frame)
   return undefined;
 }
 
-/** Forgets the variables of a frame that shares its function with the code after it. */
+/** Clears the variables of a frame that shares its function with the following code. */
 export function leaveFrame(frame: CompileFrame): (f: Frame) => void {
   const indexes = [...frame.symbols.loads.keys()].map((ident) => frame.fn.locate(ident).index);
   return (f) => {
@@ -172,7 +172,7 @@ export function leaveFrame(frame: CompileFrame): (f: Frame) => void {
   };
 }
 
-/** The local variables an include or import with context passes on. */
+/** The local variables that an include or import with context passes. */
 export function localsOf(frame: CompileFrame): (f: Frame) => Map<string, PyValue> {
   const readers = [...frame.symbols.allStores()].map(([name, ident]) => [name, readerOf(frame, ident)] as const);
   return (f) => {

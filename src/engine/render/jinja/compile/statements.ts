@@ -95,7 +95,7 @@ function compileIf(unit: Unit, node: If, frame: CompileFrame): Step {
   return (f) => from(f, 0);
 }
 
-/** The values of `with` are evaluated outside its scope, all belonging to the line before it (as the reference has it). */
+/** The values of `with` are evaluated outside its scope, all with the line before it (as in the reference). */
 function compileWith(unit: Unit, node: With, frame: CompileFrame): Step {
   const inner = frame.inner();
   analyze(inner.symbols, [...node.targets, ...node.body]);
@@ -158,7 +158,7 @@ function compileAutoEscape(unit: Unit, node: AutoEscape, frame: CompileFrame): S
   };
 }
 
-/** Timing is only taken when somebody listens; the label of a `profile` tag is evaluated in any case. */
+/** Time is measured only when there is a listener; the label of a `profile` tag is evaluated in any case. */
 function compileProfile(unit: Unit, node: Profile, frame: CompileFrame): Step {
   unit.line = node.line;
   const { line, id, source } = node;

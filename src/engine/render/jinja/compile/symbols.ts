@@ -1,4 +1,4 @@
-// Scope analysis: which variable a name means in each frame, and how that variable starts.
+// Scope analysis: which variable a name refers to in each frame, and its initial value.
 import { childrenOf, type For, type Node, type Stmt } from '../parser/nodes.ts';
 
 /** How a variable gets its value when its frame is entered. */
@@ -65,7 +65,7 @@ export class Symbols {
     if (this.find(name) === undefined) this.#define(name, { kind: 'resolve', name });
   }
 
-  /** Joins the branches of an `if`: what only some of them set must start from the outer value. */
+  /** Joins the branches of an `if`: a variable set in only some of them must start from the outer value. */
   branchUpdate(branches: readonly Symbols[]): void {
     const fresh = new Set<string>();
     for (const branch of branches) for (const name of branch.stores) if (!this.stores.has(name)) fresh.add(name);
@@ -81,7 +81,7 @@ export class Symbols {
     }
   }
 
-  /** Every name set here or further out, with the variable it means here. */
+  /** Every name set here or further out, with its variable. */
   allStores(): Map<string, string> {
     const out = new Map<string, string>();
     for (let node: Symbols | undefined = this; node !== undefined; node = node.parent) {
@@ -91,7 +91,7 @@ export class Symbols {
   }
 }
 
-/** Visits the nodes of one frame; bodies with a scope of their own are left out. */
+/** Visits the nodes of one frame; bodies with their own scope are skipped. */
 class FrameVisitor {
   #symbols: Symbols;
   constructor(symbols: Symbols) {

@@ -1,4 +1,4 @@
-// A whole template: its top-level code, its blocks, and the loaded form a render works with.
+// A whole template: its top-level code, its blocks, and the loaded form for rendering.
 import { assertionError } from '../errors.ts';
 import { type Block, type Stmt, visitNodes } from '../parser/nodes.ts';
 import { blockAt, TemplateReference } from '../runtime/objects.ts';
@@ -21,7 +21,7 @@ interface CompiledBlock {
   readonly superSlot: number | undefined;
 }
 
-/** Compiled once per source and settings; holds no data of any render. */
+/** Compiled once per source and settings; contains no data of any render. */
 export interface CompiledTemplate {
   readonly root: CompiledBlock;
   readonly blocks: ReadonlyMap<string, CompiledBlock>;
@@ -33,7 +33,7 @@ interface Survey {
   escaping: boolean;
 }
 
-/** What has to be known about the whole template before any of it is compiled. */
+/** Facts about the whole template that are needed before any of it is compiled. */
 function survey(nodes: readonly Stmt[]): Survey {
   const found: Survey = { blocks: new Map(), extending: false, escaping: false };
   visitNodes(nodes, (node) => {
@@ -81,7 +81,7 @@ function compileBlock(unit: Unit, block: Block): CompiledBlock {
   return { fn: frame.fn, line: block.line, enter, body, selfSlot, superSlot };
 }
 
-/** Turns a syntax tree into code. */
+/** Compiles a syntax tree. */
 export function compileTemplate(settings: EngineSettings, nodes: readonly Stmt[]): CompiledTemplate {
   const { blocks: found, extending, escaping } = survey(nodes);
   const unit: Unit = {

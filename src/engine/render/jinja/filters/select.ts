@@ -44,7 +44,7 @@ function* mapped(rt: Runtime, value: PyValue, bound: Bound): Generator<PyValue> 
   for (const item of each(value)) yield change(item) as PyValue;
 }
 
-/** A filter that waits is applied to all items at once, in order: a lazy iterator could not wait. */
+/** An asynchronous filter is applied to all items at once, in order: a lazy iterator is synchronous. */
 async function mappedWaiting(value: PyValue, change: Change): Promise<PyIterator> {
   const out: PyValue[] = [];
   for (const item of toArray(value)) out.push(await change(item));

@@ -1,4 +1,4 @@
-// Helpers many filters share: soft text, attribute paths, case-blind keys.
+// Helpers that many filters share: text conversion, attribute paths, case-insensitive keys.
 
 import { typeError } from '../errors.ts';
 import { getItem } from '../runtime/access.ts';

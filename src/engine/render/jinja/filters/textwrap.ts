@@ -1,4 +1,4 @@
-// textwrap.wrap with tabs and line breaks left alone, as the wordwrap filter calls it.
+// textwrap.wrap without changes to tabs and line breaks, as used by the wordwrap filter.
 import { valueError } from '../errors.ts';
 import { isSpace, pyLength, pySlice } from '../runtime/text.ts';
 
@@ -14,7 +14,7 @@ const hyphenated = new RegExp(
 );
 const simple = new RegExp(`(${blank}+)`, 'u');
 
-/** Takes what still fits of a chunk that is longer than a whole line. */
+/** Takes as much as fits of a chunk that is longer than a whole line. */
 function breakLong(
   chunks: string[],
   line: string[],

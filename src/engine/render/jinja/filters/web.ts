@@ -54,7 +54,7 @@ function link(middle: string, { attributes, limit, schemes }: LinkOptions): stri
 
 const count = (text: string, part: string): number => text.split(part).length - 1;
 
-/** Links one word, leaving brackets and punctuation around it alone. */
+/** Links one word, without brackets and punctuation around it. */
 function linkWord(word: string, options: LinkOptions): string {
   const head = /^(?:[(<]|&lt;)+/.exec(word)?.[0] ?? '';
   let middle = word.slice(head.length);

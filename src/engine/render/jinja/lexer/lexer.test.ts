@@ -28,7 +28,7 @@ describe('lexer', () => {
     ]);
   });
 
-  it('balances brackets before it looks for the end', () => {
+  it('balances brackets before it searches for the end', () => {
     expect(tokens("{{ {'a': {}} }}").map(([, type]) => type)).toEqual([
       'variable_begin',
       'lbrace',
@@ -41,7 +41,7 @@ describe('lexer', () => {
     ]);
   });
 
-  it('gives text back unchanged when nothing opens', () => {
+  it('returns text without tags unchanged', () => {
     const plain = fc.string().filter((source) => !/\{[{%#]|\r/.test(source));
     fc.assert(fc.property(plain, (source) => text(source, { keepTrailingNewline: true }) === source));
   });
@@ -79,7 +79,7 @@ describe('lexer', () => {
     ]);
   });
 
-  it('knows the column of an offset', () => {
+  it('returns the column of an offset', () => {
     const lexer = new Lexer('ab\n {{ x', defaultLexerOptions);
     expect([lexer.column(0), lexer.column(1), lexer.column(3), lexer.column(7)]).toEqual([1, 2, 1, 5]);
   });

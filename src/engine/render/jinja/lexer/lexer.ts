@@ -1,4 +1,4 @@
-// Splits a template into tokens, lazily: a parse error early in the text wins over a lexical one after it.
+// Splits a template into tokens, lazily: a parse error early in the text is reported before a lexical one after it.
 import { syntaxError } from '../errors.ts';
 import { parseInteger } from '../runtime/number.ts';
 import { isSpace, pyIndex, reprText, trimEnd } from '../runtime/text.ts';
@@ -105,7 +105,7 @@ export class Lexer {
     this.#state = rule.state;
   }
 
-  /** Template text before a mark, cut as the mark's sign and `lstrip_blocks` ask. */
+  /** Template text before a mark, trimmed according to the mark's sign and `lstrip_blocks`. */
   #text(start: number, end: number, sign: string, strippable: boolean): void {
     const text = this.source.slice(start, end);
     let kept = text;
@@ -121,7 +121,7 @@ export class Lexer {
     this.#line += countNewlines(kept) + stripped;
   }
 
-  /** Reads on in a state other than root; false at the end of the source. */
+  /** Continues in a state other than root; false at the end of the source. */
   #inside(): boolean {
     switch (this.#state) {
       case 'comment_begin':
@@ -177,7 +177,7 @@ export class Lexer {
       if (match === null) continue;
       const text = match[0];
       this.#token(type, text);
-      // Only blanks and strings can hold line breaks.
+      // Only blanks and strings can contain line breaks.
       if (type === 'whitespace' || type === 'string') this.#line += countNewlines(text);
       this.#moveTo(start + text.length);
       return true;

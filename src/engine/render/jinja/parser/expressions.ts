@@ -7,7 +7,7 @@ import { reprText } from '../runtime/text.ts';
 import type { Arguments, BinaryOperator, Call, CompareOperator, Expr, Filter } from './nodes.ts';
 import type { TokenStream } from './stream.ts';
 
-/** Where the tokens of an expression come from: the parser. */
+/** The source of an expression's tokens: the parser. */
 interface TokenSource {
   readonly stream: TokenStream;
 }

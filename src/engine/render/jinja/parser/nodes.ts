@@ -215,7 +215,7 @@ function expressionChildren(node: Expr): readonly Node[] {
   }
 }
 
-/** Children in the order the reference visits them, which decides how names are resolved. */
+/** Children in the order in which the reference visits them, which determines how names are resolved. */
 export function childrenOf(node: Node): readonly Node[] {
   switch (node.kind) {
     case 'For':

@@ -1,4 +1,4 @@
-// The parser's frame: text and tags in sequence, the stack of open tags, and the tag registry.
+// The parser's main loop: text and tags in sequence, the stack of open tags, and the tag registry.
 import type { PyError } from '../errors.ts';
 import { describeExpectation, type LexerOptions, tokenIs } from '../lexer/tokens.ts';
 import { reprText } from '../runtime/text.ts';

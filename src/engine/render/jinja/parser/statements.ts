@@ -163,7 +163,7 @@ const parseInclude: TagParser = (parser) => {
   return { kind: 'Include', template, ignoreMissing, withContext: parseContext(parser, true), line };
 };
 
-/** `import "f" as name`; also the front half of `import_yaml` and its kin. */
+/** `import "f" as name`; also the first half of `import_yaml` and similar tags. */
 export function parseImport(parser: Parser): Extract<Stmt, { kind: 'Import' }> {
   const { stream } = parser;
   const { line } = stream.next();

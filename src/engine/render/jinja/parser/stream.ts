@@ -1,4 +1,4 @@
-// The token stream a parser reads: one current token, look-ahead, expectations.
+// The token stream of a parser: one current token, look-ahead, expectations.
 import { type PyError, syntaxError } from '../errors.ts';
 import { Lexer } from '../lexer/lexer.ts';
 import { describeExpectation, describeToken, type LexerOptions, type Token, tokenIs } from '../lexer/tokens.ts';
@@ -19,7 +19,7 @@ export class TokenStream {
     return this.#pushed.length === 0 && this.current.type === 'eof';
   }
 
-  /** Moves on and gives the token left behind. */
+  /** Advances and returns the previous token. */
   next(): Token {
     const old = this.current;
     const pushed = this.#pushed.shift();

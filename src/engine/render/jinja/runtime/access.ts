@@ -29,7 +29,7 @@ export function methodOf(value: PyValue, name: string): Method | undefined {
   return tableOf(value)?.get(name);
 }
 
-/** `getattr(value, name)` without the sandbox; undefined stands for AttributeError. */
+/** `getattr(value, name)` without the sandbox; undefined for AttributeError. */
 export function plainAttribute(rt: Runtime, value: PyValue, name: string): PyValue | undefined {
   const entry = methodOf(value, name);
   if (entry !== undefined) return new BoundMethod(value, typeName(value), entry);
@@ -60,7 +60,7 @@ function unsafe(rt: Runtime, value: PyValue, name: string): Undefined {
   return rt.undefined({ hint, owner: value, name, exception: 'SecurityError' });
 }
 
-/** `value[key]`; undefined stands for LookupError or TypeError. */
+/** `value[key]`; undefined for LookupError or TypeError. */
 export function plainItem(value: PyValue, key: PyValue): PyValue | undefined {
   if (value instanceof PyDict) return Array.isArray(key) || key instanceof PyDict ? undefined : value.get(key);
   if (value instanceof Undefined) return value.fail();
@@ -131,7 +131,7 @@ export function getItem(rt: Runtime, value: PyValue, key: PyValue): PyValue {
   return rt.undefined({ owner: value, name: key });
 }
 
-/** Names with a leading underscore: attributes that exist are unsafe, items are fine. */
+/** Names with a leading underscore: existing attributes are unsafe, items are allowed. */
 function underscored(rt: Runtime, value: PyValue, name: string, itemTried: boolean): PyValue {
   if (hasInternal(value, name)) return unsafe(rt, value, name);
   if (!itemTried) {
@@ -142,7 +142,7 @@ function underscored(rt: Runtime, value: PyValue, name: string, itemTried: boole
   return rt.undefined({ owner: value, name });
 }
 
-/** `value.name(…)` without making the bound method first. */
+/** `value.name(…)` without creating the bound method first. */
 export function callAttribute(
   rt: Runtime,
   value: PyValue,

@@ -13,7 +13,7 @@ import { Undefined } from './undefined.ts';
 import { type PyValue, typeName } from './value.ts';
 
 const maxRepeat = 1 << 28;
-/** Ints beyond four million bits only serve to keep the machine busy. */
+/** Ints beyond four million bits would only consume CPU time. */
 const hugeBits = 4_000_000;
 
 function refuseHuge(value: bigint): bigint {
@@ -28,7 +28,7 @@ function unsupported(op: string, a: PyValue, b: PyValue): PyError {
 type IntOp = (a: bigint, b: bigint) => bigint;
 type FloatOp = (a: number, b: number) => number;
 
-/** Applies an operator to two Python numbers; undefined when one of them is no number. */
+/** Applies an operator to two Python numbers; undefined when one of them is not a number. */
 function numbers(a: PyValue, b: PyValue, ints: IntOp, floats: FloatOp): PyValue | undefined {
   if (a instanceof Undefined) a.fail();
   if (b instanceof Undefined) b.fail();
@@ -97,7 +97,7 @@ export function mul(a: PyValue, b: PyValue): PyValue {
   if (a instanceof Markup && asInt(b) === undefined) {
     throw typeError(`'${typeName(b)}' object cannot be interpreted as an integer`);
   }
-  // Markup has a product of its own from the right, too.
+  // Markup also has its own product from the right.
   if (b instanceof Markup && !(a instanceof Undefined) && asInt(a) === undefined) {
     throw typeError(`'${typeName(a)}' object cannot be interpreted as an integer`);
   }

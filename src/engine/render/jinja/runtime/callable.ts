@@ -1,4 +1,4 @@
-// Things a template can call: functions, bound built-in methods and types.
+// Values that a template can call: functions, bound built-in methods and types.
 import { typeError } from '../errors.ts';
 import type { Runtime } from './runtime.ts';
 import { type Bound, bind, type Signature } from './signature.ts';
@@ -6,11 +6,11 @@ import { addressOf, type Kwargs, type MaybePromise, PyObject, type PyValue, type
 
 export type Native = (rt: Runtime, bound: Bound) => MaybePromise<PyValue>;
 
-/** A function of the engine with a Python signature: filters, tests and globals are made of these. */
+/** A function of the engine with a Python signature: filters, tests and globals are such functions. */
 export class PyFunction extends PyObject {
   readonly sig: Signature;
   readonly native: Native;
-  /** True when a call may give a promise. */
+  /** True when a call may return a promise. */
   readonly waits: boolean;
   constructor(sig: Signature, native: Native, waits = false) {
     super();
@@ -29,7 +29,7 @@ export class PyFunction extends PyObject {
   }
 }
 
-/** How a built-in method takes its arguments; decides the texts of its errors. */
+/** How a built-in method accepts its arguments; determines the texts of its errors. */
 export type MethodStyle = 'none' | 'one' | 'positional' | 'parsed' | 'keywords';
 
 export interface Method {
@@ -69,7 +69,7 @@ export const parsed = <T extends PyValue>(name: string, min: number, max: number
   method(name, 'parsed', min, max, run);
 export const keywords = <T extends PyValue>(name: string, names: readonly string[], min: number, run: Run<T>): Method =>
   method(name, 'keywords', min, names.length, run, names);
-/** A method that takes anything and checks for itself. */
+/** A method that accepts anything and checks its arguments itself. */
 export const variadic = <T extends PyValue>(name: string, run: Run<T>): Method =>
   method(name, 'positional', 0, Number.POSITIVE_INFINITY, run, ['*']);
 
@@ -107,7 +107,7 @@ function mergeKeywords(entry: Method, args: PyValue[], kwargs: Kwargs): PyValue[
       throw typeError(`argument for ${entry.name}() given by name ('${key}') and position (${at + 1})`);
     merged[at] = value;
   }
-  // A hole means "not given"; the methods read it as undefined.
+  // An array hole means "not given"; the methods read it as undefined.
   return merged as PyValue[];
 }
 

@@ -12,7 +12,7 @@ import { PyFloat, PyObject, type PyValue, typeName } from './value.ts';
 
 type Numeric = number | bigint;
 
-/** int, bool or float as something JavaScript compares exactly; undefined for other types. */
+/** int, bool or float in a form that JavaScript compares exactly; undefined for other types. */
 function numeric(value: PyValue): Numeric | undefined {
   switch (typeof value) {
     case 'number':
@@ -27,7 +27,7 @@ function numeric(value: PyValue): Numeric | undefined {
 
 export function eq(a: PyValue, b: PyValue): boolean {
   if (typeof a === 'string' && typeof b === 'string') return a === b;
-  // A strict undefined on the right is asked first: its class derives from that of the lenient one.
+  // A strict undefined on the right is evaluated first: its class derives from that of the lenient one.
   if (b instanceof Undefined && (!(a instanceof Undefined) || (b.strict && !a.strict))) return b.equals(a);
   if (a instanceof Undefined) return a.equals(b);
   const left = numeric(a);
@@ -75,7 +75,7 @@ function eqDicts(a: PyDict, b: PyDict): boolean {
 
 export type SetLike = PySet | DictView;
 
-/** Sets and the views of keys and items, which mix freely in set arithmetic. */
+/** Sets and the views of keys and items, which can be combined in set arithmetic. */
 export function isSetLike(value: PyValue): value is SetLike {
   return value instanceof PySet || (value instanceof DictView && value.kind !== 'values');
 }
@@ -168,7 +168,7 @@ function bytesContain(hay: Uint8Array, needle: PyValue): boolean {
   return hay.includes(Number(byte));
 }
 
-/** `a is b` as far as a template can tell: small ints, text and singletons by value, objects by identity. */
+/** `a is b` as visible to a template: small ints, text and singletons by value, objects by identity. */
 export function identical(a: PyValue, b: PyValue): boolean {
   return a === b;
 }

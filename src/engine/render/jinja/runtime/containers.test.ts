@@ -24,7 +24,7 @@ describe('dict', () => {
     expect(repr(dict)).toBe("{1: 'c', '1': 'd', (1, 'x'): 'f'}");
   });
 
-  it('tells tuples from texts that look like their inner keys', () => {
+  it('distinguishes tuples from texts that look like their internal keys', () => {
     const dict = PyDict.from([
       [new PyTuple(['a']), 1],
       ['\0t1s1:a', 2],
@@ -50,7 +50,7 @@ describe('dict', () => {
     );
   });
 
-  it('objects to growth while it is iterated', () => {
+  it('raises when it grows during iteration', () => {
     const dict = PyDict.from([['a', 1]]);
     const source = dict.iterate();
     source.next();

@@ -1,8 +1,8 @@
-// datetime as far as templates meet it: values that arrive as dates, printed as Python prints them.
+// datetime as far as templates use it: dates, printed as in Python.
 import { type HashKey, PyObject, type PyValue } from './value.ts';
 
 export class PyDateTime extends PyObject {
-  /** Milliseconds since the epoch, taken as UTC without zone. */
+  /** Milliseconds since the epoch, interpreted as UTC without zone. */
   readonly millis: number;
   constructor(millis: number) {
     super();

@@ -1,4 +1,4 @@
-// A short way to write down filters, tests and globals with their Python signatures.
+// A short notation for filters, tests and globals with their Python signatures.
 import { type Native, PyFunction } from './callable.ts';
 import type { Runtime } from './runtime.ts';
 import { signature } from './signature.ts';
@@ -7,9 +7,9 @@ import type { MaybePromise, PyValue } from './value.ts';
 export type FunctionTable = ReadonlyMap<string, PyFunction>;
 
 export interface DefineOptions {
-  /** Arguments Jinja passes itself in the reference; they count in error texts. */
+  /** Number of arguments that Jinja passes itself in the reference; they count in error texts. */
   readonly implicit?: number;
-  /** The function may give a promise. */
+  /** The function may return a promise. */
   readonly waits?: boolean;
 }
 

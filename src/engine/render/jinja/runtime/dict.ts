@@ -10,7 +10,7 @@ export class PyDict extends PyObject {
   #map: Map<HashKey, PyValue>;
   /** Keys that differ from their normal form (True, 1.0, tuples…). */
   #originals: Map<HashKey, PyValue> | undefined;
-  /** Fills the dict on first use: host data is converted level by level, only where a template looks. */
+  /** Fills the dict on first use: host data is converted level by level, only where a template reads it. */
   #fill: ((dict: PyDict) => void) | undefined;
 
   constructor(options: { ordered?: boolean; fill?: (dict: PyDict) => void } = {}) {
@@ -104,7 +104,7 @@ export class PyDict extends PyObject {
   override iterate(): Iterator<PyValue> {
     return this.guarded((normal) => this.#original(normal));
   }
-  /** Iteration that objects when the dict grows or shrinks, as Python does. */
+  /** Iteration that raises when the dict grows or shrinks, as in Python. */
   guarded(pick: (normal: HashKey, value: PyValue) => PyValue): Iterator<PyValue> {
     const map = this.#ready();
     const { size } = map;

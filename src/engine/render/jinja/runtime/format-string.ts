@@ -1,4 +1,4 @@
-// str.format and format_map as the sandbox runs them: fields, nested specs, attribute access through the engine.
+// str.format and format_map in the sandbox: fields, nested specs, attribute access through the engine.
 import { indexError, PyError, valueError } from '../errors.ts';
 import { formatValue } from './format.ts';
 import { escapeHtml, Markup } from './markup.ts';

@@ -1,4 +1,4 @@
-// Keys under which Python-equal values meet in a JavaScript Map.
+// Map keys under which values that are equal in Python are the same.
 import { typeError } from '../errors.ts';
 import { type HashKey, PyFloat, PyObject, type PyValue } from './value.ts';
 
@@ -6,7 +6,7 @@ import { type HashKey, PyFloat, PyObject, type PyValue } from './value.ts';
 export function hashKey(value: PyValue): HashKey {
   switch (typeof value) {
     case 'string':
-      // A leading NUL marks made-up keys (tuples), so real text with one gets a second.
+      // A leading NUL marks internal keys (tuples), so real text with a leading NUL gets a second one.
       return value.charCodeAt(0) === 0 ? `\0${value}` : value;
     case 'number':
       return value;

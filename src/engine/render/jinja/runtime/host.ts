@@ -1,4 +1,4 @@
-// The border: host data into the engine (dicts level by level, when looked at) and arguments back out.
+// The interface to the host: converts host data to engine values (dicts level by level, on access) and arguments back.
 
 import { type Dict, dictOf, newDict, type PlainDict, PyFloat, type Value } from '../../../../base/codec/value.ts';
 import {
@@ -23,19 +23,19 @@ import { PySet } from './set.ts';
 import { Undefined } from './undefined.ts';
 import { addressOf, type Kwargs, type MaybePromise, PyObject, type PyValue, shownClass } from './value.ts';
 
-/** A function of the host: positional arguments and named ones as plain values; may answer later. */
+/** A function of the host: positional arguments and named ones as plain values; may be asynchronous. */
 export interface HostFunction {
   (args: Value[], kwargs: PlainDict): unknown;
-  /** It changes its arguments for the caller to see, or gives parts of them back. */
+  /** It modifies its arguments visibly for the caller, or returns parts of them. */
   byReference?: boolean;
 }
 
-/** Converts host data; equal objects stay one object for as long as the bridge lives. */
+/** Converts host data; the same object stays one object as long as the bridge exists. */
 export class Bridge {
   readonly #known = new WeakMap<object, PyValue>();
   readonly #tuplesAsLists: boolean;
 
-  /** Salt turns tuples of loaded YAML into lists. */
+  /** Salt converts tuples of loaded YAML to lists. */
   constructor(tuplesAsLists = false) {
     this.#tuplesAsLists = tuplesAsLists;
   }
@@ -60,7 +60,7 @@ export class Bridge {
     return this.#once(value as object, () => this.#container(value as object));
   }
 
-  /** From now on `value` stands for the host's object. */
+  /** From now on `value` represents the host's object. */
   adopt(source: object, value: PyValue): void {
     this.#known.set(source, value);
   }
@@ -132,8 +132,8 @@ export class HostCallable extends PyObject {
 }
 
 /**
- * An undefined argument may be a default that is never used (`pillar.get` with a key that exists), so it must not fail
- * by itself: an empty dict stands for it, and turns back into the undefined value if the function returns it.
+ * An undefined argument may be a default that is never used (`pillar.get` with an existing key), so it must not fail by
+ * itself: an empty dict replaces it, and is converted back to the undefined value if the function returns it.
  */
 class StandIns {
   readonly #references: References | undefined;

@@ -1,4 +1,4 @@
-// truth, len(), iter() and what is built on them.
+// truth, len(), iter() and functions based on them.
 import { memoryError, PyError, typeError } from '../errors.ts';
 import { Markup } from './markup.ts';
 import { notIterable, PyIterator, PyTuple } from './sequence.ts';
@@ -41,7 +41,7 @@ export function len(value: PyValue): number {
 }
 
 function* listItems(list: PyValue[]): Generator<PyValue> {
-  // By index, so that items appended during the loop are seen, as in Python.
+  // By index, so that items appended during the loop are included, as in Python.
   for (let index = 0; index < list.length; index += 1) yield list[index]!;
 }
 
@@ -62,7 +62,7 @@ export function iterate(value: PyValue): Iterator<PyValue> {
   return source;
 }
 
-/** Longest list an iterator may unfold into: products of ranges would otherwise fill the memory. */
+/** Longest list that an iterator may produce: products of ranges would otherwise fill the memory. */
 const maxItems = 1_000_000;
 
 /** `list(x)`: always a fresh array. */

@@ -26,7 +26,7 @@ export class LoopContext extends PyObject {
   #changed: readonly PyValue[] | undefined;
   index0 = -1;
 
-  /** `iterable` is what `len()` may be asked of; undefined for filtered loops. */
+  /** `iterable` is the value for `len()`; undefined for filtered loops. */
   constructor(
     rt: Runtime,
     source: Iterator<PyValue>,

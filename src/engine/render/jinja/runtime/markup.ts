@@ -1,4 +1,4 @@
-// Markup: text marked safe, a subtype of str; results of `yaml`, `json`, `escape` and their like.
+// Markup: text marked safe, a subtype of str; the result of `yaml`, `json`, `escape` and similar filters.
 import { reprText } from './text.ts';
 import { type HashKey, PyObject, type PyValue } from './value.ts';
 

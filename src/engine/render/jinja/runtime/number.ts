@@ -4,7 +4,7 @@ import { PyFloat, type PyValue } from './value.ts';
 
 export type PyInt = number | bigint;
 
-/** A float value: boxed only when JavaScript could take it for an int. */
+/** A float value: boxed only when JavaScript could mistake it for an int. */
 export function makeFloat(value: number): number | PyFloat {
   return Number.isInteger(value) ? new PyFloat(value) : value;
 }
@@ -73,7 +73,7 @@ const tooLong = 10n ** BigInt(maxDigits);
 
 export function intRepr(value: PyInt): string {
   if (typeof value === 'number') return String(value);
-  // Python refuses longer conversions; the check also keeps a hostile template from printing megabytes of digits.
+  // Python refuses longer conversions; the check also prevents a hostile template from printing megabytes of digits.
   if (value >= tooLong || value <= -tooLong) {
     throw valueError(
       `Exceeds the limit (${maxDigits} digits) for integer string conversion; use sys.set_int_max_str_digits() to increase the limit`,

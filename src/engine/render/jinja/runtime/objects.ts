@@ -1,4 +1,4 @@
-// Objects the template language itself makes: namespaces, modules, references to blocks.
+// Objects that the template language itself creates: namespaces, modules, references to blocks.
 import { PyError } from '../errors.ts';
 import type { PyDict } from './dict.ts';
 import { Markup } from './markup.ts';

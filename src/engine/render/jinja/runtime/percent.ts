@@ -18,7 +18,7 @@ interface Directive {
   readonly type: string;
 }
 
-/** Hands out arguments one by one, or by key from a mapping. */
+/** Provides arguments one by one, or by key from a mapping. */
 class Arguments {
   readonly mapping: PyValue | undefined;
   readonly #list: readonly PyValue[];
@@ -102,7 +102,7 @@ export function percentMarkup(format: string, value: PyValue): string {
   if (value instanceof PyTuple) return percentFormat(format, new PyTuple(value.items.map(safe)));
   if (value instanceof PyDict)
     return percentFormat(format, PyDict.from([...value.entries()].map(([k, v]) => [k, safe(v)])));
-  // A list, or a lenient undefined, has subscripts: Python takes its wrapper for a mapping, of which nothing need be used.
+  // A list, or a lenient undefined, has subscripts: Python treats it as a mapping, of which nothing need be used.
   const subscript = Array.isArray(value) || value instanceof Undefined;
   if (subscript && !/%(?!%)/.test(format.replaceAll('%%', ''))) return percentFormat(format, new PyTuple([]));
   return percentFormat(format, new PyTuple([safe(value)]));

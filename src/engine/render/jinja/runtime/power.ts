@@ -67,7 +67,7 @@ function positivePower(x: number, y: number): number {
 /** `x ** y` where the result is real. */
 export function floatPower(x: number, y: number): number {
   const quick = x ** y;
-  // Small whole results are exact already; zero, infinity and the tiny or huge need no second opinion.
+  // Small whole results are already exact; zero, infinity and extreme values need no second computation.
   if (!Number.isFinite(quick) || Number.isSafeInteger(quick) || Math.abs(quick) < 1e-290 || Math.abs(quick) > 1e290)
     return quick;
   if (Math.abs(y) > 1e6) return quick;

@@ -10,7 +10,7 @@ import { classText, type PyValue } from './value.ts';
 
 const width = 80;
 
-/** Order of keys and set members; what cannot be compared goes by the name of its type. */
+/** Order of keys and set members; values that cannot be compared are ordered by the name of their type. */
 function safely(a: PyValue, b: PyValue): number {
   try {
     if (a instanceof PyTuple && b instanceof PyTuple) return pairwise(a, b);

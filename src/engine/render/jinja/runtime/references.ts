@@ -1,4 +1,4 @@
-// Arguments by reference: some functions change what they are given, or give a part of it back, as in Python.
+// Arguments by reference: some functions modify their arguments, or return a part of them, as in Python.
 import type { Value } from '../../../../base/codec/value.ts';
 import { markOrdered } from '../../../../base/codec/yaml/index.ts';
 import { PyDict } from './dict.ts';
@@ -9,7 +9,7 @@ type Container = PyDict | PyValue[];
 
 interface Pair {
   readonly own: Container;
-  /** What the host's copy held before the call: keys with values, or items. */
+  /** The content of the host's copy before the call: keys with values, or items. */
   readonly before: ReadonlyMap<Value, Value> | readonly Value[];
 }
 
@@ -19,7 +19,7 @@ export class References {
   readonly #copies = new Map<Container, Value>();
   readonly #toHost: (value: PyValue) => Value;
 
-  /** `toHost` copies what is no container. */
+  /** `toHost` copies values that are not containers. */
   constructor(toHost: (value: PyValue) => Value) {
     this.#toHost = toHost;
   }
@@ -49,7 +49,10 @@ export class References {
     return copy;
   }
 
-  /** After the call: the template's containers hold what the copies hold now, and a result made of copies is made of them. */
+  /**
+   * After the call: the template's containers get the content of the copies, and copies in the result are replaced by
+   * the containers.
+   */
   settle(bridge: Runtime['bridge']): void {
     for (const [copy, { own }] of this.#pairs) bridge.adopt(copy, own);
     for (const [copy, { own, before }] of this.#pairs) {

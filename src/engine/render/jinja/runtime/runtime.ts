@@ -1,11 +1,11 @@
-// One render: settings, globals, loaded templates, the limits, the variables a template sees and the stack of running code.
+// One render: settings, globals, loaded templates, the limits, the visible variables and the stack of running code.
 import { HaliteError } from '../../../../base/errors/index.ts';
 import { PyError, type TemplateFrame } from '../errors.ts';
 import type { Signature } from './signature.ts';
 import { Undefined, type UndefinedFacts } from './undefined.ts';
 import type { Kwargs, MaybePromise, PyObject, PyValue, RenderState } from './value.ts';
 
-/** A template as the runtime sees it; the compile folder makes them. */
+/** A template as seen by the runtime; created by the compile folder. */
 export interface LoadedTemplate {
   readonly name: string | undefined;
   newContext(rt: Runtime, vars: Vars | undefined, shared: boolean, locals?: ReadonlyMap<string, PyValue>): Context;
@@ -18,7 +18,7 @@ export interface LoadedTemplate {
 /** A filter or test; the functions of callable.ts are. */
 export interface NamedFunction extends PyObject {
   readonly sig: Signature;
-  /** True when a call may give a promise. */
+  /** True when a call may return a promise. */
   readonly waits: boolean;
   invoke(rt: RenderState, args: PyValue[], kwargs: Kwargs | undefined): MaybePromise<PyValue>;
 }
@@ -29,7 +29,7 @@ export interface EngineSettings {
   readonly newlineSequence: string;
   readonly filters: ReadonlyMap<string, NamedFunction>;
   readonly tests: ReadonlyMap<string, NamedFunction>;
-  /** Turns a printed value into text. */
+  /** Converts a printed value to text. */
   readonly finalize: (value: PyValue) => string;
   /** Salt release whose behaviour is followed where releases differ (3006, 3007, 3008). */
   readonly saltRelease: number;
@@ -37,7 +37,7 @@ export interface EngineSettings {
   readonly maxSteps: number;
 }
 
-/** What one render brings with it besides its data. */
+/** The additional inputs of one render besides its data. */
 export interface RuntimeHooks {
   readonly load: (rt: Runtime, name: string, from: TemplateInfo) => MaybePromise<LoadedTemplate>;
   readonly signal: AbortSignal | undefined;
@@ -48,7 +48,7 @@ export interface RuntimeHooks {
 export class Runtime {
   readonly settings: EngineSettings;
   readonly globals: Vars;
-  /** Brings host data in; one per render, so that a host object met twice is one value in the template. */
+  /** Converts host data; one per render, so that the same host object is one value in the template. */
   readonly bridge: { in(value: unknown): PyValue; adopt(source: object, value: PyValue): void };
   readonly stack: Frame[] = [];
   readonly templates = new Map<string, LoadedTemplate>();
@@ -86,7 +86,7 @@ export class Runtime {
     this.stack.pop();
   }
 
-  /** Counts loop rounds so that a template cannot run for ever; also the place where an abort is noticed. */
+  /** Counts loop iterations so that a template cannot run endlessly; also checks for an abort. */
   step(): void {
     this.#steps += 1;
     if (this.#steps > this.settings.maxSteps) {
@@ -169,9 +169,9 @@ export function withLocals(vars: Vars, locals: ReadonlyMap<string, PyValue>): Va
 
 /** Facts about a template that error reports need. */
 export interface TemplateInfo {
-  /** The name it was asked for by; undefined for text without a name. */
+  /** The requested name; undefined for text without a name. */
   readonly name: string | undefined;
-  /** What tells it from other templates of the render; names can be relative. */
+  /** Identifies it among the templates of the render; names can be relative. */
   readonly key: string | undefined;
   readonly path: string | undefined;
   readonly source: string;
@@ -182,7 +182,7 @@ export class Frame {
   readonly rt: Runtime;
   readonly info: TemplateInfo;
   readonly context: Context;
-  /** Frame of the code this one is nested in, whose variables it sees. */
+  /** Frame of the enclosing code, whose variables are visible. */
   readonly outer: Frame | undefined;
   readonly location: string;
   readonly slots: (PyValue | undefined)[];
@@ -192,7 +192,7 @@ export class Frame {
   blockVars: Vars | undefined;
   /** Running timers of `profile` sections. */
   profiles: Map<string, { label: string; at: number }> | undefined;
-  /** Text set aside for the filter of a filter block. */
+  /** Text captured for the filter of a filter block. */
   captured: string | undefined;
   /** The parent once an `extends` has run. */
   extending: LoadedTemplate | undefined;

@@ -1,4 +1,4 @@
-// Undefined values: what a lookup gives when nothing is there; strict ones object to nearly every use.
+// Undefined values: the result of a lookup that finds nothing; strict ones raise on nearly every use.
 import { PyError } from '../errors.ts';
 import { repr } from './print.ts';
 import { reprText } from './text.ts';
@@ -7,7 +7,7 @@ import { type HashKey, objectTypeName, PyObject, type PyValue, typeName } from '
 export interface UndefinedFacts {
   /** Full message, instead of one built from owner and name. */
   readonly hint?: string;
-  /** The value that was asked; absent for a plain name. */
+  /** The value on which the lookup was made; absent for a plain name. */
   readonly owner?: PyValue;
   readonly name?: PyValue;
   /** Python exception raised on use, `UndefinedError` unless given. */
@@ -40,7 +40,7 @@ export class Undefined extends PyObject {
     return `${kind} has no element ${name === undefined ? 'None' : repr(name)}`;
   }
 
-  /** Raises the error this value stands for. */
+  /** Raises the error that this value represents. */
   fail(): never {
     throw new PyError(this.facts.exception ?? 'UndefinedError', this.message());
   }

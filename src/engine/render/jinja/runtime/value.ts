@@ -8,10 +8,10 @@ export type PyValue = null | boolean | number | bigint | string | PyFloat | Uint
 export type MaybePromise<T> = T | Promise<T>;
 export type Kwargs = ReadonlyMap<string, PyValue>;
 
-/** What a Map can hold as key so that Python-equal keys meet: see `hashKey`. */
+/** Map keys under which values that are equal in Python are the same: see `hashKey`. */
 export type HashKey = string | number | bigint | null | object;
 
-/** What is known here of the render that a value lives in; methods that need more of it ask for the whole `Runtime`. */
+/** The part of a render that values use; methods that need more use the whole `Runtime`. */
 export interface RenderState {
   /** Counts the work of a template, which is bounded. */
   step(): void;
@@ -71,7 +71,7 @@ export abstract class PyObject {
     return undefined;
   }
 
-  /** `x[key]`; undefined stands for a LookupError or TypeError that leads to the attribute fallback. */
+  /** `x[key]`; undefined for a LookupError or TypeError that leads to the attribute fallback. */
   item(_key: PyValue): PyValue | undefined {
     return undefined;
   }
@@ -88,7 +88,7 @@ export abstract class PyObject {
 const addresses = new WeakMap<object, string>();
 let nextAddress = 0x7f0000001000;
 
-/** A stable made-up memory address, for `<generator object … at 0x…>`. */
+/** A stable artificial memory address, for `<generator object … at 0x…>`. */
 export function addressOf(object: object): string {
   let address = addresses.get(object);
   if (address === undefined) {

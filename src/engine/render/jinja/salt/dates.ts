@@ -12,7 +12,7 @@ import { Undefined } from '../runtime/undefined.ts';
 import { type PyValue, typeName } from '../runtime/value.ts';
 import { parseDate, utcFields } from './parse-date.ts';
 
-/** Fields of a moment on the local clock; the time zone is that of the process. */
+/** Fields of a time in local time; the time zone is that of the process. */
 function localFields(seconds: number): Fields {
   const whole = Math.floor(seconds);
   const d = new Date(whole * 1000);
@@ -35,7 +35,7 @@ function fieldsOf(rt: Runtime, value: PyValue): Fields {
   const text = textOf(value);
   const stamp = text === undefined ? asDouble(value) : /^\d{9,}$|^\d+\.\d+$/.test(text) ? Number(text) : undefined;
   const read = stamp !== undefined ? localFields(stamp) : text === undefined ? undefined : parseDate(text, now);
-  // What is no date may still be a number of seconds.
+  // A text that is not a date may still be a number of seconds.
   const seconds = text === undefined ? undefined : parseFloatText(text);
   const fields = read ?? (seconds === undefined ? undefined : localFields(seconds));
   if (fields === undefined || Number.isNaN(fields.year)) throw valueError(`Unable to parse ${str(value)}`);

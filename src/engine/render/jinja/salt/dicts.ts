@@ -63,7 +63,7 @@ interface Place {
   readonly key: string;
 }
 
-/** The dict that holds the last key of a path; missing levels are made on the way. */
+/** The dict with the last key of a path; missing levels are created. */
 function placeOf(data: PyValue, path: PyValue, delimiter: PyValue, ordered: boolean, asks: boolean): Place {
   const text = textOf(path);
   if (text === undefined) throw typeError(`argument of type '${typeName(path)}' is not iterable`);

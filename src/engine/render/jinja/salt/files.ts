@@ -1,4 +1,4 @@
-// Salt's filters that look at the file system of the machine the template is rendered on.
+// Salt's filters that read the file system of the machine on which the template is rendered.
 import { createHash } from 'node:crypto';
 import {
   accessSync,
@@ -22,7 +22,7 @@ import { reprText } from '../runtime/text.ts';
 import { classText, type PyValue, typeName } from '../runtime/value.ts';
 import { algorithmOf } from './hashes.ts';
 
-/** What Python says about a path of the wrong type, by the function that gets it first. */
+/** Python's message about a path of the wrong type, by the function that gets it first. */
 const wrongPath = {
   text: (value: PyValue) => `expected str, bytes, or bytearray not ${classText(value)}`,
   open: (value: PyValue) => `expected str, bytes or os.PathLike object, not ${typeName(value)}`,
@@ -39,7 +39,7 @@ function pathOf(value: PyValue, asked: keyof typeof wrongPath = 'text'): string 
   if (isStream && (asked === 'open' || asInt(value) !== undefined)) {
     throw typeError(`${str(value)} is not a permitted file descriptor`);
   }
-  // Any other descriptor is a file that is not there: templates have no open files.
+  // Any other descriptor counts as a file that does not exist: templates have no open files.
   if (asked !== 'text' && asInt(value) !== undefined) return '';
   throw typeError(wrongPath[asked](value));
 }
@@ -58,7 +58,7 @@ function firstBytes(path: string, count: number): Buffer | undefined {
   }
 }
 
-/** NUL bytes, or more than three in ten bytes that are no text. */
+/** NUL bytes, or more than three in ten bytes that are not text. */
 function looksBinary(block: Buffer): boolean {
   if (block.length === 0) return false;
   if (block.includes(0)) return true;
@@ -98,7 +98,7 @@ function listFiles(directory: string, limit = 100_000): string[] {
     const here = out[at]!;
     try {
       if (at > 0 && !statSync(here).isDirectory()) continue;
-      // A link back up would never end; its target is already in the list under another name.
+      // A link to a parent folder would be endless; its target is already in the list with another name.
       if (at > 0 && realpathSync(here).length < realpathSync(directory).length) continue;
       for (const name of readdirSync(here)) out.push(join(here, name));
     } catch {

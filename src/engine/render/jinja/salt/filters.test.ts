@@ -1,4 +1,4 @@
-// Salt's filters that depend on the machine, on chance or on the network; the others are covered by recorded cases.
+// Salt's filters that depend on the machine, on random numbers or on the network; recorded cases cover the others.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -21,7 +21,7 @@ describe('files', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it('are told apart', () => {
+  it('are distinguished', () => {
     const names = ['text', 'binary', 'empty', 'none'].map((name) => join(folder, name));
     const answer = (filter: string): string =>
       names.map((name) => render(`{{ n | ${filter} }}`, { n: name })).join(' ');
@@ -97,7 +97,7 @@ describe('odd arguments', () => {
 });
 
 describe('chance', () => {
-  it('repeats itself with a seed, as Python does', () => {
+  it('is deterministic with a seed, as in Python', () => {
     expect(render("{{ [1,2,3,4,5] | random_shuffle('seed') }}{{ range(100) | list | random_sample(8, 'x') }}")).toBe(
       '[2, 5, 1, 3, 4][55, 92, 35, 15, 5, 47, 63, 94]',
     );

@@ -111,7 +111,7 @@ export const itertoolsFilters: FunctionTable = tableOf({
     refuse('product', named, 'repeat');
     const times = named.has('repeat') ? intOf(named.get('repeat')!) : 1;
     if (times < 0) throw valueError('repeat argument cannot be negative');
-    // Repeated no times, the pools are not even looked at.
+    // With repeat 0 the pools are not iterated.
     const pools = times === 0 ? [] : rest.map(toArray);
     return lazy('product', multiply(Array.from({ length: times }, () => pools).flat()));
   }),

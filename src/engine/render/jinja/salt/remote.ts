@@ -1,4 +1,4 @@
-// Filters that reach out to the network and therefore wait: http_query and dns_check.
+// Asynchronous filters that use the network: http_query and dns_check.
 import { loadJson } from '../../../../base/codec/json/index.ts';
 import { loadYaml } from '../../../../base/codec/yaml/index.ts';
 import { HaliteError, messageOf } from '../../../../base/errors/index.ts';

@@ -87,7 +87,7 @@ describe('error texts', () => {
     );
   });
 
-  it('points into the file that fails instead of the template', async () => {
+  it('shows the file that fails instead of the template', async () => {
     const files = { 'lib.jinja': '{% macro m() %}\nx\n{{ missing }}\n{% endmacro %}\n' };
     const error = await failure('a\n{% from "lib.jinja" import m %}\n{{ m() }}\n', { files, sls: 'app' });
     expect(error.message).toBe(
@@ -149,7 +149,7 @@ describe('rules', () => {
     );
   });
 
-  it('knows the functions of the salt object', async () => {
+  it('has the functions of the salt object', async () => {
     expect(await render("{{ 'test.echo' in salt }} {{ 'x.y' in salt }} {{ salt.nomod is defined }}")).toBe(
       'True False False',
     );

@@ -33,7 +33,7 @@ export interface SaltTemplateOptions {
 export class SaltRenderError extends HaliteError {
   /** Message without line and excerpt. */
   readonly error: string;
-  /** Line in the rendered template; undefined when the fault is in a file it loads. */
+  /** Line in the rendered template; undefined when the error is in a file that it loads. */
   readonly line: number | undefined;
   readonly jinja: JinjaError;
 

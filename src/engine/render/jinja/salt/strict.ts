@@ -1,4 +1,4 @@
-// Undefined values inside data: several filters look for them first and hand back one that carries all messages.
+// Undefined values inside data: several filters search for them first and return one undefined value with all messages.
 
 import type { Native, PyFunction } from '../runtime/callable.ts';
 import { type DefineOptions, define, defineBound } from '../runtime/define.ts';
@@ -33,7 +33,7 @@ function strictUndefinedIn(value: PyValue): Undefined | undefined {
 
 type Values = (rt: Runtime, ...values: PyValue[]) => MaybePromise<PyValue>;
 
-/** A filter that gives back the undefined parts of its input instead of working on it. */
+/** A filter that returns the undefined parts of its input instead of processing it. */
 export function defineCareful(name: string, params: string, run: Values, options?: DefineOptions): PyFunction {
   return define(name, params, (rt, ...values) => strictUndefinedIn(values[0]!) ?? run(rt, ...values), options);
 }

@@ -44,7 +44,7 @@ function insert(self: PyValue[], args: PyValue[]): null {
   return null;
 }
 
-/** A list doubled in a loop must end in an error, not in a dead process. */
+/** A list doubled in a loop must end in an error, not in a crashed process. */
 const maxLength = 1 << 22;
 
 function extend(self: PyValue[], args: PyValue[]): null {
@@ -61,7 +61,7 @@ function remove(self: PyValue[], args: PyValue[]): null {
   return null;
 }
 
-/** A key function for sorting; it must answer at once, since a sort cannot wait half way. */
+/** A key function for sorting; it must be synchronous, because a sort cannot wait. */
 function keyFunction(rt: Runtime, key: PyValue | undefined): ((value: PyValue) => PyValue) | undefined {
   if (key === undefined || key === null) return undefined;
   return (value) => {

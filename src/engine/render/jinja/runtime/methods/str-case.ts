@@ -8,7 +8,7 @@ import { intArgument } from './support.ts';
 
 const cased = /\p{Cased}/u;
 
-/** One character in title case; ligatures give a capital and the rest small. */
+/** One character in title case; a ligature gives one capital letter and lower-case letters. */
 function titleChar(char: string): string {
   const upper = char.toUpperCase();
   const points = codePoints(upper);
@@ -18,7 +18,7 @@ function titleChar(char: string): string {
 
 const digraphs: Record<string, string> = { Ǆ: 'ǅ', ǆ: 'ǅ', Ǉ: 'ǈ', ǉ: 'ǈ', Ǌ: 'ǋ', ǌ: 'ǋ', Ǳ: 'ǲ', ǳ: 'ǲ' };
 
-/** A character in lower case; the Greek sigma is another one at the end of a word. */
+/** A character in lower case; the Greek sigma has another form at the end of a word. */
 function lowerAt(points: readonly string[], at: number): string {
   const char = points[at]!;
   if (char !== 'Σ') return char.toLowerCase();

@@ -7,7 +7,7 @@ interface Entry {
   topic: string;
 }
 
-export class Roster<T extends { readonly peer: string }> {
+export class SubscriberIds<T extends { readonly peer: string }> {
   readonly #members = new Set<T>();
   readonly #entries = new Map<T, Entry>();
   readonly #byId = new Map<string, Set<T>>();

@@ -2,7 +2,7 @@
 import { dictKeys, dictSize, isDict, type PlainDict, type Value } from '../codec/value.ts';
 import type { ConfigReport } from './problems.ts';
 
-interface NotThere {
+interface Unsupported {
   readonly option: string;
   /** The missing feature, when this value asks for one. */
   readonly missing: (value: Value) => string | undefined;
@@ -33,7 +33,7 @@ function missingEngines(present: readonly string[]): (value: Value) => string | 
 
 const api = { missing: whenFilled('salt-api'), advice: 'keep a Salt master for programs that use it' };
 
-const ofMaster: readonly NotThere[] = [
+const ofMaster: readonly Unsupported[] = [
   {
     option: 'external_auth',
     missing: whenFilled('external authentication, so commands with -a or -T are refused'),
@@ -49,7 +49,7 @@ const ofMaster: readonly NotThere[] = [
   },
 ];
 
-const ofMinion: readonly NotThere[] = [
+const ofMinion: readonly Unsupported[] = [
   { option: 'engines', missing: missingEngines([]), advice: 'use beacons' },
   {
     option: 'master_type',
@@ -60,12 +60,12 @@ const ofMinion: readonly NotThere[] = [
 ];
 
 /** Adds a problem for every option that asks for a feature that is not implemented yet. */
-export function reportNotThere(kind: 'master' | 'minion', given: PlainDict, report: ConfigReport): void {
+export function reportUnsupported(kind: 'master' | 'minion', given: PlainDict, report: ConfigReport): void {
   for (const { option, missing, advice } of kind === 'master' ? ofMaster : ofMinion) {
     const value = given[option];
     const what = value === undefined || value === null ? undefined : missing(value);
     if (what)
-      report.warn('not-there', `The option ${option} asks for something that is not there yet: ${what}`, {
+      report.warn('unsupported', `The option ${option} asks for a feature that is not implemented yet: ${what}`, {
         option,
         advice,
       });
