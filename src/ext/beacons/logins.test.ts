@@ -65,7 +65,7 @@ describe('logins', () => {
   });
 });
 
-// Made for this test: no key of it is kept anywhere.
+// Made for this test; its private key does not exist any more.
 const pem = `-----BEGIN CERTIFICATE-----
 MIICxzCCAm6gAwIBAgICEjQwCgYIKoZIzj0EAwIwWDELMAkGA1UEBhMCREUxETAP
 BgNVBAoMCFNvbWUgT3JnMRgwFgYDVQQDDA93d3cuZXhhbXBsZS5vcmcxHDAaBgkq

@@ -193,7 +193,7 @@ describe('beacons that call functions', () => {
   });
 });
 
-/** Whether strace tells here what a shell runs that it was attached to: sandboxes forbid it, or let it attach to no use. */
+/** Whether strace works here: sandboxes forbid it, or let it attach without reporting anything. */
 async function canTrace(): Promise<boolean> {
   if (which('strace') === null || process.getuid?.() !== 0) return false;
   const shell = spawn('/bin/bash', ['--norc'], { stdio: ['pipe', 'ignore', 'ignore'] });
@@ -217,7 +217,7 @@ async function canTrace(): Promise<boolean> {
   }
 }
 
-/** `script` starts what this names, whoever runs the tests. */
+/** `script` starts the shell named here, so the result does not depend on the user's shell. */
 const withShell = { ...process.env, SHELL: '/bin/sh' };
 
 /** Whether `script` can give a program a terminal of its own. */
@@ -238,7 +238,7 @@ describe('sh', () => {
   });
 
   it('tells what is typed into a real shell', async () => {
-    // Nothing that can be installed: said, and what is left is tried.
+    // It cannot be installed here: log the reason and test the rest.
     if (!hasTerminals() || !(await canTrace())) {
       console.warn('sh: no terminals, or no tracing of processes on this machine, so no real shell is watched');
       expect(sh.available?.({} as never)).toBe(which('strace') === null ? 'strace is missing.' : true);

@@ -1,4 +1,4 @@
-// Grains from samples of other machines, and of this one.
+// Grains from samples of other machines, and from this machine.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';

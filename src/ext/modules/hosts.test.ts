@@ -1,4 +1,4 @@
-// Names in /etc/hosts, on a file of the test's own.
+// The module `hosts`, on a temporary file.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

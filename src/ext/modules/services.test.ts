@@ -1,4 +1,4 @@
-// Services without systemd: scripts in /etc/init.d with the tools stood in for, and what runit says.
+// Services without systemd: scripts in /etc/init.d with fake tools, and the output of runit.
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -28,7 +28,7 @@ const asked = (): string[] => readFileSync(join(folder, 'asked'), 'utf8').trim()
 describe('services with scripts', () => {
   it('are asked and told through the tools there are', async () => {
     const [name] = (await call('get_all')) as string[];
-    // A machine without scripts has no services of this kind, and says so.
+    // On a machine without scripts the module is not available.
     if (name === undefined) {
       expect([await call('get_enabled'), await call('get_disabled')]).toEqual([[], []]);
       return;
@@ -61,7 +61,7 @@ describe('services with scripts', () => {
 describe('systemctl without systemd', () => {
   it('is the sign of an offline system, in which states of services do nothing', async () => {
     writeFileSync(join(folder, 'systemctl'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
-    // Where systemd runs, the same question has the other answer.
+    // Where systemd runs, the answer is different.
     expect(await call('offline')).toBe(existsSync('/run/systemd/system') ? false : join(folder, 'systemctl'));
     expect(await call('masked', 'no-such-service')).toBe(false);
   });

@@ -1,4 +1,4 @@
-// Output of system tools, read from samples: volumes, access lists, firewalls, partitions, contexts, zones, interfaces.
+// Parsers for output of system tools, with samples: volumes, access lists, firewalls, partitions, contexts, zones, interfaces.
 import { newDict } from 'halite/sdk';
 import { describe, expect, it } from 'vitest';
 import { parseAliases } from './aliases.ts';

@@ -1,4 +1,4 @@
-// The runner manage with a fleet that is only told about.
+// The runner manage with a simulated fleet.
 
 import { dictOf, HaliteError, type MasterContext, type Value } from 'halite/sdk';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-// Wheel modules that look at the master's files and configuration, and write them.
+// Wheel modules that read and write the master's files and configuration.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

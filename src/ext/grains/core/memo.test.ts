@@ -1,4 +1,4 @@
-// Answers of programs are asked for once, also by the next process, and again when the program is another one.
+// A program runs once, also for later processes, and runs again when the program file has changed.
 import { mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A fresh process: nothing is in memory. */
+/** Simulates a new process: the memory is empty. */
 async function freshAsk() {
   vi.resetModules();
   return (await import('./memo.ts')).askOnce;

@@ -1,4 +1,4 @@
-// What archives say that cannot be read, in Salt's words, and options that are needed for some only.
+// Messages for unreadable archives, as in Salt, and options that only some formats need.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// Commands really run: shells, users, limits and what comes back.
+// Runs real commands: shells, users, limits and results.
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

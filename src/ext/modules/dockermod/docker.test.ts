@@ -1,4 +1,4 @@
-// Docker's client stood in for by a script: what it is asked, and how its answers are read.
+// A script replaces Docker's client: which commands it gets, and how its answers are read.
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -12,7 +12,7 @@ import docker from './index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'halite-docker-'));
 const path = process.env['PATH'];
-/** Answers by the first two words; what it was asked goes to a file. */
+/** Chooses the answer by the first two words, and writes the command line to a file. */
 const script = `#!/bin/sh
 printf '%s\\n' "$*" >> ${folder}/asked
 case "$1 $2" in

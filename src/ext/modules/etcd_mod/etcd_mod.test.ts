@@ -1,4 +1,4 @@
-// The module `etcd` against a small server that speaks the JSON gateway of version 3.
+// The module `etcd` against a small server that implements the JSON gateway of version 3.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { newDict, type Value } from 'halite/sdk';

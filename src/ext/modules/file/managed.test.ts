@@ -1,4 +1,4 @@
-// Functions of `file` that custom states build on, with the answers Salt 3006.27 gave; and folders copied.
+// Functions of `file` that custom states use, with the recorded answers of Salt 3006.27; and copies of folders.
 import {
   lstatSync,
   mkdirSync,

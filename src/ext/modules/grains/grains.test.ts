@@ -1,4 +1,4 @@
-// Grains that operators set: kept in the file, seen at once, refused where that would lose something.
+// Grains that operators set: stored in the file, visible immediately, refused where data would be lost.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

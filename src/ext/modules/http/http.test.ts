@@ -1,4 +1,4 @@
-// http.query against a small server of its own; the expectations are what Salt 3006.27 answered to the same requests.
+// http.query against a local server; the expected values are the answers of Salt 3006.27 to the same requests.
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

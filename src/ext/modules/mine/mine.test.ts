@@ -1,4 +1,4 @@
-// The mine: with a master by requests, without one in the minion's own store.
+// The mine: through requests to a master, or in the minion's own store without a master.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -16,7 +16,7 @@ interface Case {
 }
 const fixture = new URL('../../../../test/fixtures/modules/schedule-3006.27.json', import.meta.url);
 const recorded = loadJson(readFileSync(fixture, 'utf8')) as unknown as Case[];
-/** Where Salt forgets what it found out before. */
+/** Cases in which Salt loses an earlier result. */
 const better: Readonly<Record<string, string>> = { 'schedule.skip_job ["j1",""]': 'Job time is required.' };
 
 let root: string;

@@ -1,4 +1,4 @@
-// An authority that signs a request, checked by OpenSSL; and what is said of files that are there or not.
+// An authority that signs a request, checked by OpenSSL; and messages about existing and missing files.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';

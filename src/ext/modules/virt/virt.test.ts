@@ -1,4 +1,4 @@
-// Machines and pools of libvirt, with a virsh that says what was recorded of one.
+// Machines and pools of libvirt, with a fake virsh that prints recorded output.
 import { readFileSync } from 'node:fs';
 import { defineModule, fn, newDict, p, pyStr, type Value } from 'halite/sdk';
 import { testContext } from 'halite/testing';

@@ -1,4 +1,4 @@
-// What `salt.state` and `salt.function` make of the answers of minions.
+// The results of `salt.state` and `salt.function` for answers of minions.
 import { newDict, type PlainDict, type StateContext, type StateResult, type Value } from 'halite/sdk';
 import { describe, expect, it } from 'vitest';
 import { functionFunction } from './function.ts';
