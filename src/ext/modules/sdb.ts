@@ -6,7 +6,7 @@ const uri = p.scalar({ nullable: true, doc: 'sdb://<profile>/<key>; the profile 
 const usualCharacters = 'abcdefghijklmnopqrstuvwxyz0123456789!@#$%^&*(-_=+)';
 
 function stores(ctx: ModuleContext): SdbServices {
-  if (!ctx.sdb) throw new HaliteError('call.failed', 'There are no secret stores here');
+  if (!ctx.sdb) throw new HaliteError('call.failed', 'Secret stores are not available here');
   return ctx.sdb;
 }
 

@@ -23,7 +23,7 @@ interface Row {
   readonly fun: string;
 }
 
-const unfit = (): HaliteError => new HaliteError('call.arguments', 'the data is no state result');
+const unfit = (): HaliteError => new HaliteError('call.arguments', 'the data is not a state result');
 
 /** Python's float() of a duration. */
 function durationOf(value: Value | undefined): number {

@@ -32,7 +32,7 @@ async function readAll(profile: Dict, ctx: ModuleContext): Promise<Dict> {
     try {
       const more = loadYaml(text);
       if (isDict(more)) data = mergeDicts(data, more, { strategy, mergeLists });
-      else ctx.log.error(`Error deserializing sdb file '${pyStr(file)}': it is no map`);
+      else ctx.log.error(`Error deserializing sdb file '${pyStr(file)}': it is not a map`);
     } catch (error) {
       throw new HaliteError('call.failed', `${pyStr(file)} cannot be read: ${messageOf(error)}`);
     }

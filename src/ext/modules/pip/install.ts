@@ -173,11 +173,11 @@ function wheelOptions(a: InstallArgs, version: string | null, ctx: ModuleContext
   ] as const) {
     if (!a[name]) continue;
     if (knowsWheelOption(version)) options.push(option);
-    else ctx.log.error(`pip ${version ?? ''} does not know ${option}; it is left out.`);
+    else ctx.log.error(`pip ${version ?? ''} does not support ${option}; it is ignored.`);
   }
   if (a['no_binary']) {
     if (isAtLeast(version, '7.0.0')) options.push('--no-binary', several(a['no_binary']).join(','));
-    else ctx.log.error(`pip ${version ?? ''} does not know --no-binary; it is left out.`);
+    else ctx.log.error(`pip ${version ?? ''} does not support --no-binary; it is ignored.`);
   }
   return options;
 }

@@ -43,7 +43,7 @@ async function connect(settings: MongoSettings): Promise<Connection> {
     return { client, place, kinds };
   } catch {
     // The driver's message repeats the address, with the password.
-    throw new HaliteError('config.value', 'mongo.uri is no address of MongoDB');
+    throw new HaliteError('config.value', 'mongo.uri is not an address of MongoDB');
   }
 }
 

@@ -29,7 +29,7 @@ export const jsonDict = (text: string | null | undefined): PlainDict | undefined
 export function textField(load: PlainDict, name: string): string {
   const value = load[name];
   if (value === undefined || value === null) {
-    throw new HaliteError('call.arguments', `A return without '${name}' cannot be kept`);
+    throw new HaliteError('call.arguments', `A return without '${name}' cannot be stored`);
   }
   return pyStr(value);
 }
