@@ -81,7 +81,7 @@ describe('signatures', () => {
 });
 
 describe('documentation', () => {
-  it('says what every function does', () => {
+  it('describes every function', () => {
     expect([...functions].filter(([, fn]) => fn.doc.trim() === '').map(([name]) => name)).toEqual([]);
   });
 

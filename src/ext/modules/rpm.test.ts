@@ -84,7 +84,7 @@ describe('dnf', () => {
     );
   });
 
-  it('reads what is installed and offered', async () => {
+  it('reads installed and available packages', async () => {
     expect(await call('list_pkgs')).toEqual({ bash: '5.1.8-9.el9', 'glibc.i686': '2.34-83.el9' });
     expect(await call('version', ['bash'])).toBe('5.1.8-9.el9');
     expect(await call('latest_version', ['zsh'], { refresh: false })).toBe('1:5.8-10.el9');
@@ -145,7 +145,7 @@ describe('zypper', () => {
     );
   });
 
-  it('reads what is offered', async () => {
+  it('reads available packages', async () => {
     expect(await call('refresh_db')).toEqual({ OSS: false, Update: true });
     expect(await call('latest_version', ['zsh'], { refresh: false })).toBe('5.6-7.5');
     expect(await call('list_upgrades', [], { refresh: false })).toEqual({ bash: '5.2-1' });

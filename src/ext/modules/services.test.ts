@@ -26,7 +26,7 @@ const call = (fun: string, ...args: Value[]): Promise<Value> =>
 const asked = (): string[] => readFileSync(join(folder, 'asked'), 'utf8').trim().split('\n');
 
 describe('services with scripts', () => {
-  it('are asked and told through the tools there are', async () => {
+  it('are queried and controlled with the installed tools', async () => {
     const [name] = (await call('get_all')) as string[];
     // On a machine without scripts the module is not available.
     if (name === undefined) {
@@ -50,7 +50,7 @@ describe('services with scripts', () => {
     expect(await call('enabled', name)).toBe(enabled.includes(name));
   });
 
-  it('do not exist by chance', async () => {
+  it('do not exist on other machines', async () => {
     expect(await call('missing', 'no-such-service')).toBe(true);
     await expect(call('start', '../../bin/sh')).rejects.toThrow('Service ../../bin/sh is not available');
     expect(await call('status', 'no-such-service')).toBe(false);
@@ -59,7 +59,7 @@ describe('services with scripts', () => {
 });
 
 describe('systemctl without systemd', () => {
-  it('is the sign of an offline system, in which states of services do nothing', async () => {
+  it('marks an offline system, in which states of services do nothing', async () => {
     writeFileSync(join(folder, 'systemctl'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
     // Where systemd runs, the answer is different.
     expect(await call('offline')).toBe(existsSync('/run/systemd/system') ? false : join(folder, 'systemctl'));

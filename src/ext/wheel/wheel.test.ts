@@ -90,7 +90,7 @@ describe('wheel config and minions', () => {
     expect(await call(config, 'update_config', { file_name: '../master', yaml_contents: {} })).toBe('Invalid path');
   });
 
-  it('name who is connected', async () => {
+  it('list connected minions', async () => {
     expect(await call(minions, 'connected')).toEqual(['web1', 'web2']);
   });
 });

@@ -27,7 +27,7 @@ function setUp(timedOut = false) {
 }
 
 describe('askOnce', () => {
-  it('asks once, in this process and the next', async () => {
+  it('runs the program once, for this process and the next', async () => {
     const { program, ctx } = setUp();
     const first = await freshAsk();
     expect((await first(ctx, program, ['-v'])).stdout).toBe('answer 1');
@@ -38,7 +38,7 @@ describe('askOnce', () => {
     expect((await next(ctx, program, ['-w'])).stdout).toBe('answer 2');
   });
 
-  it('asks again when the program changed or what is kept is broken', async () => {
+  it('runs it again when the program changed or the cache is damaged', async () => {
     const { program, ctx } = setUp();
     await (await freshAsk())(ctx, program, []);
     utimesSync(program, 1, 1);
@@ -49,7 +49,7 @@ describe('askOnce', () => {
     expect((await (await freshAsk())(ctx, program, [])).stdout).toBe('answer 3');
   });
 
-  it('does not keep what took too long', async () => {
+  it('does not cache the output of a program that took too long', async () => {
     const { program, ctx } = setUp(true);
     await (await freshAsk())(ctx, program, []);
     expect((await (await freshAsk())(ctx, program, [])).stdout).toBe('answer 2');

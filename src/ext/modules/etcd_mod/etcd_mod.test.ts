@@ -62,7 +62,7 @@ describe('etcd', () => {
     expect(await call('ls', '/salt')).toEqual({ '/salt': { '/salt/a': 'one', '/salt/b/': {} } });
     expect(await call('ls', '/nowhere')).toEqual({});
   });
-  it('knows no unknown profile', async () => {
+  it('refuses an unknown profile', async () => {
     const ctx = testContext({ modules: [etcd] });
     await expect(ctx.callWith('etcd.get', ['/a'], newDict([['profile', 'other']]))).rejects.toThrow("named 'other'");
   });
