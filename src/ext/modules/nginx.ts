@@ -1,4 +1,4 @@
-// Execution module `nginx`: version, configuration test, signals and figures of a web server.
+// Execution module `nginx`: version, configuration test, signals and status of a web server.
 import { defineModule, fn, newDict, p, type Value } from 'halite/sdk';
 import { which } from 'halite/sdk/system';
 import { lines, words } from 'halite/sdk/text';

@@ -28,9 +28,9 @@ export interface HttpCall {
   readonly tls?: HttpTls;
   /** Additional statuses that are not errors. */
   readonly accept?: readonly number[];
-  /** How many times a request without a body goes where the server sends it; never unless given. */
+  /** The maximum number of redirects for a request without a body; default: none. */
   readonly redirects?: number;
-  /** Bytes of an answer. */
+  /** The maximum size of an answer in bytes. */
   readonly maxBytes?: number;
   /** Never shown in a message. */
   readonly secrets?: readonly (string | null | undefined)[];
@@ -67,7 +67,7 @@ function addressOf(call: HttpCall): URL {
 
 const redirectStatuses = [301, 302, 303, 307, 308];
 
-/** The same request where the answer sends it. What proves who asks goes to no other server. */
+/** The request for the address of a redirect. Credentials are not sent to another server. */
 function redirectOf(call: HttpCall, url: URL, { status, headers }: HttpAnswer): HttpCall | undefined {
   const { location } = headers;
   const left = call.redirects ?? 0;
@@ -82,7 +82,7 @@ function redirectOf(call: HttpCall, url: URL, { status, headers }: HttpAnswer): 
   return { ...call, url: target.href, headers: Object.fromEntries(kept), redirects: left - 1 };
 }
 
-/** A server may close a kept connection just when it is used again: that is no failure of the request. */
+/** A server may close an idle connection just when it is reused: the request is then sent again. */
 async function attempt(call: HttpCall, url: URL): Promise<HttpAnswer> {
   const first: { request?: ClientRequest } = {};
   try {

@@ -187,7 +187,7 @@ const signal = ({ args, changes, comments }: Run, ctx: StateContext): Promise<vo
 const summedUp = ({ comments, changes }: Run, result: boolean | null, ctx: StateContext): StateResult =>
   ctx.result({ result, comment: sentences(comments), changes });
 
-/** Starts it if need be, and sums up. */
+/** Starts the container if needed, and builds the result. */
 function finish(run: Run, isNew: boolean, ctx: StateContext): Promise<StateResult> {
   const { args, changes, comments, before } = run;
   const starts = isNew ? before === null || args.start : args.start && before !== 'running';

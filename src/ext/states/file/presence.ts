@@ -216,7 +216,7 @@ export const tidied = state({
   examples: ['/var/tmp/cache:\n  file.tidied:\n    - age: 7\n    - matches:\n      - .*\\.tmp'],
   params: {
     name: common.name,
-    age: p.float({ default: 0, doc: 'at least so many days old' }),
+    age: p.float({ default: 0, doc: 'minimum age in days' }),
     matches: p.oneOf(['list', 'string'], {
       default: null,
       doc: 'regular expressions for names; all names when left out',

@@ -142,7 +142,7 @@ async function several(verb: Verb, rules: readonly Value[], family: string, ctx:
     comments.push(pyStr(done.comment as Value));
     results.push(done.result);
   }
-  // A saved file is no part of what the state announces.
+  // The saved file is not reported under test.
   if (keep && !ctx.test)
     await ctx.callWith('iptables.save', [], newDict(Object.entries({ filename: saveTo(keep), family })));
   const changes = locale.length > 0 ? newDict([['locale', locale]]) : newDict();

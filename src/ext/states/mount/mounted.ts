@@ -133,7 +133,7 @@ async function resolveDevice(
   return { device };
 }
 
-/** Mounts anew because options differ. A finished result when that is not possible or only announced. */
+/** Remounts because options differ. Returns a final result when that is not possible, or under test. */
 const remount = (
   work: Work,
   options: readonly string[],
@@ -238,7 +238,7 @@ function forecastMount({ args, name, result }: Work): boolean {
   return Boolean(mount);
 }
 
-/** What is not mounted yet. True when there is nothing more to do. */
+/** Mounts it if it is not mounted yet. True when nothing remains to be done. */
 async function mountNow(work: Work, ctx: StateContext): Promise<boolean> {
   const { args, name, result } = work;
   const there = existsSync(name);
