@@ -115,6 +115,6 @@ describe('documents of mongo', () => {
     const both = openForTest('mongo', { mongo: { uri: 'mongodb://u:geheim@h/x', host: 'h' } });
     await expect(both).rejects.toThrow('mongo.uri or mongo.host, not both');
     const wrong = openForTest('mongo', { 'mongo.uri': 'mango://u:geheim@h/x' });
-    await expect(wrong).rejects.toThrow(/^mongo\.uri is no address of MongoDB$/);
+    await expect(wrong).rejects.toThrow(/^mongo\.uri is not an address of MongoDB$/);
   });
 });

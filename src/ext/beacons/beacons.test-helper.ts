@@ -1,4 +1,4 @@
-// A beacon's context for tests, and waiting for what a beacon tells.
+// A beacon's context for tests, and helpers that wait for events of a beacon.
 import { type Beacon, type BeaconContext, type BeaconSession, newDict, type PlainDict, type Value } from 'halite/sdk';
 import { TestMinion } from 'halite/testing';
 
@@ -7,7 +7,7 @@ export interface TestContext extends BeaconContext {
   readonly control: AbortController;
 }
 
-/** `functions` answer `ctx.call`. */
+/** `functions` replaces the functions that `ctx.call` can call. */
 export function testContext(
   functions: Readonly<Record<string, (...args: Value[]) => Value>> = {},
   name = 'test',
@@ -24,7 +24,7 @@ export function testContext(
   });
 }
 
-/** Keyed values as they come from YAML. */
+/** Settings in the form that YAML gives. */
 export function dict(value: unknown): PlainDict {
   return toValue(value) as PlainDict;
 }
@@ -47,7 +47,7 @@ export async function opened(beacon: Beacon, settings: unknown, ctx = testContex
 export const problem = (beacon: Beacon, settings: unknown): Promise<string | undefined> =>
   Promise.resolve(beacon.validate?.(dict(settings), testContext()));
 
-/** Reads until everything that is looked for has been told; all that was told. */
+/** Reads until all expected events have arrived; returns every event. */
 export async function until(
   session: BeaconSession,
   done: (told: readonly PlainDict[]) => boolean,

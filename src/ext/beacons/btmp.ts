@@ -1,4 +1,4 @@
-// Beacon `btmp`: logins that failed.
+// Beacon `btmp`: failed logins.
 
 import { defineBeacon } from 'halite/sdk';
 import { existsSync } from 'halite/sdk/fs';
@@ -8,7 +8,7 @@ export const btmpPath = '/var/log/btmp';
 
 export default defineBeacon({
   name: 'btmp',
-  doc: 'Tells logins that failed: of everybody, or of users and members of groups, at any time or within a range.',
+  doc: 'Sends an event for each failed login: of all users, or of some users and members of groups, at any time or within a time range.',
   examples: [
     "btmp:\n  - users:\n      root:\n        time_range: {start: '8am', end: '4pm'}\n  - groups:\n      wheel: {}",
   ],

@@ -21,7 +21,7 @@ function watchedFiles({ files, notify_days }: PlainDict): Watched[] {
   });
 }
 
-/** `said` has the files that cannot be read: each is named once, until it can be. */
+/** `said` has the unreadable files: each is logged once, until it can be read again. */
 async function read(settings: PlainDict, ctx: BeaconContext, said: Set<string>): Promise<PlainDict[]> {
   const { describeCertificate } = await import('./shared/certificate.ts');
   const certificates: PlainDict[] = [];
@@ -42,7 +42,7 @@ async function read(settings: PlainDict, ctx: BeaconContext, said: Set<string>):
 
 export default defineBeacon({
   name: 'cert_info',
-  doc: 'Tells certificates that expire within `notify_days` (45 unless told otherwise); -1 tells them always.',
+  doc: 'Sends an event for certificates that expire within `notify_days` (default 45); -1 reports them always.',
   examples: [
     'cert_info:\n  - files:\n      - /etc/ssl/mine.pem\n      - /etc/ssl/yours.pem:\n          notify_days: 15\n  - notify_days: 45\n  - interval: 86400',
   ],

@@ -1,4 +1,4 @@
-// Beacon `diskusage`: a filesystem is as full as is given for its mount point.
+// Beacon `diskusage`: the usage of a filesystem reaches the limit given for its mount point.
 
 import { type BeaconContext, defineBeacon, newDict, type PlainDict } from 'halite/sdk';
 import { statfs } from 'halite/sdk/fs';
@@ -6,7 +6,7 @@ import { pyFloat, pyRegex, roundTo } from 'halite/sdk/text';
 import { partitions } from '../shared/ps/system-facts.ts';
 import { percentOf } from './shared/settings.ts';
 
-/** The share that is used of what users can have, as `df` shows it. */
+/** Used space as a percentage of the space available to users, as `df` shows it. */
 async function usedPercent(mount: string): Promise<number | undefined> {
   const stats = await statfs(mount).catch(() => undefined);
   if (!stats) return undefined;
@@ -33,7 +33,7 @@ async function read(settings: PlainDict, ctx: BeaconContext): Promise<PlainDict[
 
 export default defineBeacon({
   name: 'diskusage',
-  doc: 'Tells which filesystems are as full as is given for their mount points, which are regular expressions.',
+  doc: 'Sends an event when the usage of a filesystem reaches the limit for its mount point, which is a regular expression.',
   examples: ['diskusage:\n  - /: 63%\n  - /mnt/nfs.*: 50%\n  - interval: 120'],
   validate(settings) {
     for (const [pattern, limit] of Object.entries(settings)) {

@@ -24,7 +24,7 @@ const has =
     wanted.every((one) => shown(told).includes(one));
 
 describe('inotify', () => {
-  it('tells what is created, modified and deleted in a folder, with its tag', async () => {
+  it('reports what is created, modified and deleted in a folder, with its tag', async () => {
     const session = await opened(inotify, { files: { [root]: { mask: ['create', 'delete', 'modify'] } } });
     writeFileSync(at('a'), 'one');
     const [first] = await until(session, has('IN_CREATE a', 'IN_MODIFY a'));
@@ -38,7 +38,7 @@ describe('inotify', () => {
     session.close?.();
   });
 
-  it('tells moves, attributes and files that were written to their end', async () => {
+  it('reports moves, attributes and files that were closed after writing', async () => {
     writeFileSync(at('old'), 'x');
     const mask = ['moved_from', 'moved_to', 'attrib', 'close_write', 'create'];
     const session = await opened(inotify, { files: { [root]: { mask } } });
@@ -54,7 +54,7 @@ describe('inotify', () => {
     session.close?.();
   });
 
-  it('looks into sub-folders with recurse, and into new ones with auto_add', async () => {
+  it('watches sub-folders with recurse, and new ones with auto_add', async () => {
     mkdirSync(at('deep/er'), { recursive: true });
     const session = await opened(inotify, {
       files: {
@@ -80,7 +80,7 @@ describe('inotify', () => {
     session.close?.();
   });
 
-  it('follows one file that is replaced, removed and there again', async () => {
+  it('follows one file that is replaced, removed and created again', async () => {
     const session = await opened(inotify, { files: { [at('f')]: { mask: ['modify', 'delete_self'] } } });
     expect(await session.read()).toEqual([]);
     writeFileSync(at('f'), 'one');
@@ -97,7 +97,7 @@ describe('inotify', () => {
     session.close?.();
   });
 
-  it('refuses what it does not understand and names it', async () => {
+  it('refuses invalid settings and names them', async () => {
     const of = (settings: unknown) => problem(inotify, { files: { '/x': settings } });
     expect(await problem(inotify, {})).toBe('Configuration for inotify beacon must include files.');
     expect(await problem(inotify, { files: ['/x'] })).toContain('files must be a dict');
@@ -110,7 +110,7 @@ describe('inotify', () => {
 });
 
 describe('watchdog', () => {
-  it('tells in its own words', async () => {
+  it('reports events with its own names', async () => {
     const session = await opened(watchdog, { directories: { [root]: {} } });
     writeFileSync(at('a'), '');
     const told = await until(session, has('created a'));
@@ -127,7 +127,7 @@ describe('watchdog', () => {
 });
 
 describe('log', () => {
-  it('tells new lines that match, also after the file was rotated', async () => {
+  it('reports new lines that match, also after the file was rotated', async () => {
     const file = at('messages');
     writeFileSync(file, 'good-bye before\n');
     const tags = { 'bye/all': { regex: '.*good-bye.*' }, start: { regex: 'hello' } };

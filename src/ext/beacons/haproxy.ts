@@ -1,4 +1,4 @@
-// Beacon `haproxy`: servers of a backend that have more sessions than they should.
+// Beacon `haproxy`: servers of a backend with more sessions than the limit.
 import { connect } from 'node:net';
 import { defineBeacon, isDict, newDict, type PlainDict, pyStr, type Value } from 'halite/sdk';
 import { entriesOf, fieldOf, percentOf } from './shared/settings.ts';
@@ -7,7 +7,7 @@ const usualSocket = '/var/run/haproxy.sock';
 const longestMs = 5000;
 const mostBytes = 16 << 20;
 
-/** What HAProxy answers to a command on its socket. */
+/** HAProxy's answer to a command on its socket. */
 function ask(socketPath: string, command: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];
@@ -66,7 +66,7 @@ async function read(settings: PlainDict): Promise<PlainDict[]> {
 
 export default defineBeacon({
   name: 'haproxy',
-  doc: 'Tells which servers of a backend have more sessions than their threshold; asks HAProxy on its `socket`.',
+  doc: 'Sends an event when a server of a backend has more sessions than its threshold; queries the `socket` of HAProxy.',
   examples: [
     'haproxy:\n  - backends:\n      www-backend:\n        threshold: 45\n        servers: [web1, web2]\n  - interval: 120',
   ],

@@ -1,4 +1,4 @@
-// Beacon `inotify`: what happens to files and folders.
+// Beacon `inotify`: changes of files and folders.
 import { type BeaconContext, defineBeacon, isDict, newDict, type PlainDict, pyStr, type Value } from 'halite/sdk';
 import { matchesGlob, pyRegex, pyRegexSearch } from 'halite/sdk/text';
 import type { FileChange } from './shared/file-changes.ts';
@@ -10,7 +10,7 @@ const masks = [
   ...['modify', 'moved_from', 'moved_to', 'move_self', 'oneshot', 'onlydir', 'open', 'unmount'],
 ];
 const usualMask = ['create', 'delete', 'modify'];
-/** Node sees changes, not readers. */
+/** Node reports changes of files, but not read access. */
 const unseen = ['access', 'close_nowrite', 'open'];
 
 function maskOf(settings: Value): string[] {
@@ -68,7 +68,7 @@ function isExcluded(path: string, settings: Value): boolean {
   });
 }
 
-/** Folders are left out by the same texts, read as regular expressions where they are ones. */
+/** The same patterns exclude folders, as regular expressions where they are ones. */
 function skips(settings: Value): (path: string) => boolean {
   const patterns = excludesOf(settings).flatMap(([text]) => {
     try {
@@ -94,7 +94,7 @@ function watchOf(path: string, settings: Value): PathWatch {
 const told = ({ folder, path, name, isDir }: FileChange): PlainDict =>
   newDict(Object.entries({ tag: folder, path, change: `IN_${name.toUpperCase()}${isDir ? '|IN_ISDIR' : ''}` }));
 
-/** The same event of a batch once. */
+/** Removes duplicate events of a batch. */
 function coalesced(events: PlainDict[]): PlainDict[] {
   const keys = events.map((event) => `${pyStr(event['path'] ?? '')}\0${pyStr(event['change'] ?? '')}`);
   return events.filter((_, at) => keys.indexOf(keys[at] as string) === at);
@@ -123,7 +123,7 @@ async function open(settings: PlainDict, ctx: BeaconContext) {
 
 export default defineBeacon({
   name: 'inotify',
-  doc: 'Tells what happens to files and folders: created, deleted, modified, moved, attributes changed, written to the end.',
+  doc: 'Sends an event when files and folders are created, deleted, modified, moved or closed after writing, or change attributes.',
   examples: [
     'inotify:\n  - files:\n      /etc/important_file:\n        mask: [modify]\n      /opt:\n        mask: [create, close_write]\n        recurse: True\n        auto_add: True\n        exclude:\n          - /opt/cache\n          - /opt/.*~$:\n              regex: True\n  - disable_during_state_run: True',
   ],

@@ -1,17 +1,17 @@
-// Beacon `journald`: new entries of the journal with the fields that are given.
+// Beacon `journald`: new entries of the journal that have the configured fields.
 
 import { createInterface } from 'node:readline';
 import { type BeaconContext, defineBeacon, isDict, newDict, type PlainDict, pyStr, type Value } from 'halite/sdk';
 import { type ChildProcess, spawn, which } from 'halite/sdk/system';
 import { entriesOf } from './shared/settings.ts';
 
-/** Fields the journal's own library gives as numbers. */
+/** Fields that the journal's own library returns as numbers. */
 const numbers = new Set(
   `PRIORITY LEADER SESSION_ID USERSPACE_USEC INITRD_USEC KERNEL_USEC _UID _GID _PID SYSLOG_FACILITY SYSLOG_PID
   _AUDIT_SESSION _AUDIT_LOGINUID _SYSTEMD_SESSION _SYSTEMD_OWNER_UID CODE_LINE ERRNO EXIT_STATUS
   _SOURCE_REALTIME_TIMESTAMP _SOURCE_MONOTONIC_TIMESTAMP __REALTIME_TIMESTAMP __MONOTONIC_TIMESTAMP`.split(/\s+/),
 );
-/** What waits to be read; a flood loses its oldest. */
+/** Maximum number of unread entries; beyond it the oldest are dropped. */
 const mostEntries = 10_000;
 
 /** One line of `journalctl -o json`; undefined when it is none. */
@@ -68,7 +68,7 @@ function follow(program: string, settings: PlainDict, ctx: BeaconContext) {
 
 export default defineBeacon({
   name: 'journald',
-  doc: 'Tells new entries of the journal that have the given fields, under the name they are given with.',
+  doc: 'Sends an event for new journal entries that have the given fields, under the configured name.',
   examples: ['journald:\n  - services:\n      sshd:\n        SYSLOG_IDENTIFIER: sshd\n        PRIORITY: 6'],
   available: () => which('journalctl') !== null || 'journalctl is missing.',
   validate: ({ services }) =>

@@ -1,4 +1,4 @@
-// Beacon `load`: the load averages leave the range that is given for them.
+// Beacon `load`: the load averages leave their configured range.
 import { loadavg } from 'node:os';
 import { defineBeacon, newDict, type PlainDict, type Value } from 'halite/sdk';
 import { pyFloat } from 'halite/sdk/text';
@@ -42,7 +42,7 @@ export function openLoad(settings: PlainDict, read: () => readonly number[]) {
     read(): PlainDict[] {
       const [one = 0, five = 0, fifteen = 0] = read();
       const now: Averages = { '1m': one, '5m': five, '15m': fifteen };
-      // At the start nothing has changed yet, but an `emitatstartup` beacon speaks up when it is out of range.
+      // At the start nothing has changed yet, but with `emitatstartup` a value out of range is reported.
       const before = last;
       last = now;
       if (onlyChanges && !before && settings['emitatstartup'] === false) return [];
@@ -59,7 +59,7 @@ export function openLoad(settings: PlainDict, read: () => readonly number[]) {
 
 export default defineBeacon({
   name: 'load',
-  doc: 'Tells when a load average leaves its range: below the first number or above the second.',
+  doc: 'Sends an event when a load average leaves its range: below the first number or above the second.',
   examples: [
     'load:\n  - averages:\n      1m: [0.0, 2.0]\n      5m: [0.0, 1.5]\n  - onchangeonly: True\n  - interval: 10',
   ],

@@ -26,7 +26,7 @@ function validate(settings: PlainDict): string | undefined {
   return undefined;
 }
 
-/** The whole lines of what came in; a line that is still being written waits for its end. */
+/** The complete lines; an incomplete last line is kept until its end is written. */
 function lineReader(): (bytes: Buffer, fresh: boolean) => string[] {
   let rest = Buffer.alloc(0);
   return (bytes, fresh) => {
@@ -40,7 +40,7 @@ function lineReader(): (bytes: Buffer, fresh: boolean) => string[] {
 export default defineBeacon({
   name: 'log_beacon',
   virtualName: 'log',
-  doc: 'Tells the new lines of a file whose beginning matches a regular expression, under the tag of that expression.',
+  doc: 'Sends an event for new lines of a file whose beginning matches a regular expression, with the tag of that expression.',
   examples: ['log:\n  - file: /var/log/messages\n  - tags:\n      goodbye/world:\n        regex: .*good-bye.*'],
   validate,
   async open(settings) {

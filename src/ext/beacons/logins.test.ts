@@ -31,7 +31,7 @@ function record(type: number, user: string, line = 'pts/1', host = '10.0.0.9'): 
 }
 
 describe('logins', () => {
-  it('are told with who and what, also when half a record was there at the last look', async () => {
+  it('are reported with user and kind, also when only half a record existed at the last check', async () => {
     const path = join(root, 'wtmp');
     writeFileSync(path, record(7, 'before'));
     const session = await openLogins(dict({}), testContext(), { path, complete: actions(dict({})) });
@@ -48,7 +48,7 @@ describe('logins', () => {
     expect((await session.read()).map(({ action, user }) => [action, user])).toEqual([['logout', 'root']]);
   });
 
-  it('are chosen by user, group and time of day', async () => {
+  it('are selected by user, group and time of day', async () => {
     const path = join(root, 'btmp');
     writeFileSync(path, '');
     const always = { time_range: { start: '12:00am', end: '11:59:59pm' } };
@@ -65,7 +65,7 @@ describe('logins', () => {
   });
 });
 
-// Made for this test: no key of it is kept anywhere.
+// Made for this test; its private key does not exist any more.
 const pem = `-----BEGIN CERTIFICATE-----
 MIICxzCCAm6gAwIBAgICEjQwCgYIKoZIzj0EAwIwWDELMAkGA1UEBhMCREUxETAP
 BgNVBAoMCFNvbWUgT3JnMRgwFgYDVQQDDA93d3cuZXhhbXBsZS5vcmcxHDAaBgkq
@@ -85,7 +85,7 @@ GK3eqT3ywtVgAiBwSgKrZvYjJZQ8MLJmcp8DPTW+WxrqFo5Zk9R56LTfEQ==
 -----END CERTIFICATE-----`;
 
 describe('cert_info', () => {
-  it('tells certificates in the words of OpenSSL', () => {
+  it('describes certificates with the names of OpenSSL', () => {
     const shown = plainJson(describeCertificate('/x', new X509Certificate(pem), new Date('2026-11-16')));
     expect(shown).toEqual({
       cert_path: '/x',
@@ -117,7 +117,7 @@ describe('cert_info', () => {
     });
   });
 
-  it('tells those that expire soon, and names once what cannot be read', async () => {
+  it('reports those that expire soon, and logs unreadable files once', async () => {
     const file = join(root, 'c.pem');
     writeFileSync(file, pem);
     const ctx = testContext();
@@ -132,7 +132,7 @@ describe('cert_info', () => {
 });
 
 describe('journald', () => {
-  it('tells entries with the given fields', () => {
+  it('reports entries with the given fields', () => {
     const entry = journalEntry('{"SYSLOG_IDENTIFIER":"sshd","PRIORITY":"6","MESSAGE":"hello","_PID":"12"}');
     const settings = dict({
       services: { sshd: { SYSLOG_IDENTIFIER: 'sshd', PRIORITY: 6 }, cron: { SYSLOG_IDENTIFIER: 'cron' } },
@@ -143,7 +143,7 @@ describe('journald', () => {
     expect(journalEntry('-- cursor')).toBeUndefined();
   });
 
-  it('follows the journal, and says when that ends', async () => {
+  it('follows the journal, and reports when that ends', async () => {
     const line = '{"SYSLOG_IDENTIFIER":"sshd","MESSAGE":"hello"}';
     writeFileSync(join(root, 'journalctl'), `#!/bin/sh\necho '${line}'\necho broken >&2\nexit 3\n`, { mode: 0o755 });
     const path = process.env['PATH'];

@@ -1,4 +1,4 @@
-// Beacon `memusage`: as much of the memory is used as is given.
+// Beacon `memusage`: memory usage reaches the limit.
 import { virtualMemory } from '../shared/ps/system-facts.ts';
 import { percentageBeacon } from './shared/percentage.ts';
 

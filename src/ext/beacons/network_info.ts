@@ -1,4 +1,4 @@
-// Beacon `network_info`: counters of network interfaces reach what is given for them.
+// Beacon `network_info`: counters of network interfaces reach their limits.
 import { asNumber, defineBeacon, isDict, newDict, type PlainDict } from 'halite/sdk';
 import { networkCounters } from '../shared/ps/system-facts.ts';
 import { entriesOf, fieldOf, percentOf } from './shared/settings.ts';
@@ -42,7 +42,7 @@ function read(settings: PlainDict): PlainDict[] {
 
 export default defineBeacon({
   name: 'network_info',
-  doc: 'Tells when a counter of an interface is equal to what is given for it, or with `type: greater` above it.',
+  doc: 'Sends an event when a counter of an interface is equal to the given number, or with `type: greater` above it.',
   examples: [
     'network_info:\n  - interfaces:\n      eth0:\n        type: greater\n        bytes_sent: 100000\n        errin: 100',
   ],

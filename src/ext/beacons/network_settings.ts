@@ -59,7 +59,7 @@ function validate({ interfaces }: PlainDict): string | undefined {
   return undefined;
 }
 
-/** Interfaces by their own name, and by what is said for them: by name, or by a regular expression. */
+/** Each interface with its settings, which are configured by its name or by a regular expression. */
 function wantedOf(settings: PlainDict, names: readonly string[]): Map<string, Value> {
   const found = new Map<string, Value>();
   for (const [pattern, wanted] of entriesOf(settings['interfaces'])) {
@@ -100,7 +100,7 @@ export function openSettings(settings: PlainDict, look: () => Map<string, PlainD
 
 export default defineBeacon({
   name: 'network_settings',
-  doc: 'Tells settings of interfaces that change, or with `onvalue` that change to one value.',
+  doc: 'Sends an event when a setting of an interface changes, or with `onvalue` when it changes to that value.',
   examples: [
     'network_settings:\n  - interfaces:\n      eth0:\n        ipaddr:\n        promiscuity:\n          onvalue: 1\n      eth.*:\n        operstate:',
   ],

@@ -1,4 +1,4 @@
-// Beacon `pkg`: packages that were installed, removed, or have an upgrade.
+// Beacon `pkg`: packages that were installed or removed, or that have an upgrade.
 import { type BeaconContext, defineBeacon, isTruthy, newDict, type PlainDict, pyStr, type Value } from 'halite/sdk';
 
 interface Found {
@@ -22,7 +22,7 @@ async function read(settings: PlainDict, ctx: BeaconContext, known: Map<string, 
     refresh = false;
     const before = known.get(pkg);
     known.set(pkg, status);
-    // The first look only learns how things are.
+    // The first check only records the present state.
     if (before !== undefined && before !== status) events.push(newDict(Object.entries({ pkg, version, status })));
   }
   return events;
@@ -30,7 +30,7 @@ async function read(settings: PlainDict, ctx: BeaconContext, known: Map<string, 
 
 export default defineBeacon({
   name: 'pkg',
-  doc: 'Tells when a package is installed, removed, or has an upgrade.',
+  doc: 'Sends an event when a package is installed or removed, or has an upgrade.',
   examples: ['pkg:\n  - pkgs: [zsh, apache2]\n  - refresh: True\n  - interval: 3600'],
   validate: ({ pkgs }) => (Array.isArray(pkgs) ? undefined : 'Configuration for pkg beacon requires list of pkgs.'),
   open(settings, ctx) {

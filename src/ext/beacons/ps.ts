@@ -1,9 +1,9 @@
-// Beacon `ps`: processes that run, or do not.
+// Beacon `ps`: processes that run or do not run.
 import { defineBeacon, isDict, newDict, type PlainDict, type Value } from 'halite/sdk';
 import { processIds, processName } from '../shared/ps/processes.ts';
 import { entriesOf } from './shared/settings.ts';
 
-/** What is told about one process: that it is as it was asked for, or false when it should be there and is not. */
+/** The event for one process: its state is the configured one, or false when it should run and does not. */
 function told(wanted: Value, runs: boolean): Value | undefined {
   if (wanted === 'running') return runs ? 'Running' : undefined;
   if (wanted === 'stopped') return runs ? undefined : 'Stopped';
@@ -20,7 +20,7 @@ function read(settings: PlainDict): PlainDict[] {
 
 export default defineBeacon({
   name: 'ps',
-  doc: 'Tells which processes are in the state they are given with: `running` or `stopped`.',
+  doc: 'Sends an event when a process is in the configured state: `running` or `stopped`.',
   examples: ['ps:\n  - processes:\n      salt-master: running\n      mysql: stopped'],
   validate({ processes }) {
     if (processes === undefined) return 'Configuration for ps beacon requires processes.';

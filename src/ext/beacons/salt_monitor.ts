@@ -1,4 +1,4 @@
-// Beacon `salt_monitor`: calls execution functions and tells what they give.
+// Beacon `salt_monitor`: calls execution functions and reports their results.
 import {
   type BeaconContext,
   defineBeacon,
@@ -50,7 +50,7 @@ function validate({ salt_fun: given }: PlainDict): string | undefined {
 }
 
 async function read({ salt_fun: given }: PlainDict, ctx: BeaconContext): Promise<PlainDict[]> {
-  // A single function is told whatever it gives, functions of a list only when that is something.
+  // The result of a single function is always reported, results of functions in a list only when they are not empty.
   if (typeof given === 'string') return [newDict(Object.entries({ salt_fun: given, ret: await ctx.call(given) }))];
   const found: PlainDict[] = [];
   for (const { fun, args, kwargs } of (Array.isArray(given) ? given : []).map(callOf)) {
@@ -66,7 +66,7 @@ async function read({ salt_fun: given }: PlainDict, ctx: BeaconContext): Promise
 
 export default defineBeacon({
   name: 'salt_monitor',
-  doc: 'Calls execution functions and tells what they give; of a list only what is not empty or false.',
+  doc: 'Calls execution functions and sends their results; for functions in a list, only results that are not empty or false.',
   examples: [
     'salt_monitor:\n  - salt_fun:\n      - test.ping\n      - file.file_exists:\n          args: [/var/run/reboot-required]\n  - interval: 3600',
   ],

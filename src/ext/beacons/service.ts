@@ -1,4 +1,4 @@
-// Beacon `service`: services that run, or do not.
+// Beacon `service`: services that run or do not run.
 
 import {
   asNumber,
@@ -26,14 +26,14 @@ function validate({ services }: PlainDict): string | undefined {
   return undefined;
 }
 
-/** What is known about a service from one look to the next. */
+/** What is remembered about a service between two checks. */
 interface Known {
   running: boolean;
-  /** When it changed, as long as that has not been told. */
+  /** When it changed, until the change is reported. */
   since: number | undefined;
 }
 
-/** Whether to tell this look; `known` remembers it. */
+/** Whether to report this check; updates `known`. */
 function isNews(name: string, running: boolean, settings: Value, known: Map<string, Known>, now: number): boolean {
   if (fieldOf(settings, 'onchangeonly') !== true) return true;
   const delay = asNumber(fieldOf(settings, 'delay') ?? 0) ?? 0;
@@ -66,7 +66,7 @@ async function read(settings: PlainDict, ctx: BeaconContext, known: Map<string, 
 
 export default defineBeacon({
   name: 'service',
-  doc: 'Tells whether services run: at every look, or with `onchangeonly` when that changes.',
+  doc: 'Sends an event about services that run or do not run: at every check, or with `onchangeonly` when that changes.',
   examples: [
     'service:\n  - services:\n      nginx:\n        onchangeonly: True\n        delay: 30\n        uncleanshutdown: /run/nginx.pid',
   ],

@@ -1,4 +1,4 @@
-// Beacon `sh`: commands that are run in shells, seen with strace.
+// Beacon `sh`: commands that users run in shells, observed with strace.
 
 import { createInterface } from 'node:readline';
 import { type BeaconContext, type BeaconSession, defineBeacon, newDict, type PlainDict } from 'halite/sdk';
@@ -7,19 +7,19 @@ import { type ChildProcess, spawn, which } from 'halite/sdk/system';
 import { lines } from 'halite/sdk/text';
 import { processIds, readProcess } from '../shared/ps/processes.ts';
 
-/** A flood of commands loses its rest. */
+/** Maximum number of unread commands; further ones are dropped. */
 const mostEvents = 10_000;
 
 /** The programs of `/etc/shells`. */
 const shells = (): Set<string> => new Set(lines(readText('/etc/shells') ?? '').filter((line) => line.startsWith('/')));
 
-/** Shells people type into: a program of `/etc/shells` on a terminal. */
+/** Interactive shells: programs of `/etc/shells` that have a terminal. */
 export function shellProcesses(): number[] {
   const known = shells();
   const names = new Set([...known].map((path) => path.slice(path.lastIndexOf('/') + 1)));
   return processIds().filter((pid) => {
     const command = (readText(`/proc/${pid}/cmdline`) ?? '').split('\0')[0]?.replace(/^-/, '') ?? '';
-    // Not the link of its input: a sandbox may name that otherwise.
+    // The link of its standard input is not used, because a sandbox may show another name there.
     return (known.has(command) || names.has(command)) && (readProcess(pid)?.terminal ?? 0) !== 0;
   });
 }
@@ -42,7 +42,7 @@ function follow(strace: string, pid: number, events: PlainDict[], ctx: BeaconCon
   child.on('error', () => undefined);
   if (child.stderr)
     createInterface({ input: child.stderr }).on('line', (line) => {
-      // Containers often forbid it; a beacon that tells nothing must say why.
+      // Containers often forbid strace; without this message nobody would know why there are no events.
       if (/^strace: .*(not permitted|denied)/.test(line))
         ctx.log.warn(`The shell with process id ${pid} is not watched: ${line}`);
       const command = commandIn(line);
@@ -52,14 +52,14 @@ function follow(strace: string, pid: number, events: PlainDict[], ctx: BeaconCon
   return child;
 }
 
-/** Follows the shells that `find` gives. */
+/** Attaches strace to the shells that `find` returns. */
 export function openShells(find: () => readonly number[], ctx: BeaconContext): BeaconSession {
   const strace = which('strace') ?? 'strace';
   const followed = new Map<number, ChildProcess>();
   const events: PlainDict[] = [];
   const look = (): void => {
     const pids = find();
-    // One that strace could not follow, or no longer, is not tried again.
+    // A shell that strace could not attach to, or lost, is not tried again.
     for (const pid of followed.keys()) if (!pids.includes(pid)) followed.delete(pid);
     for (const pid of pids) if (!followed.has(pid)) followed.set(pid, follow(strace, pid, events, ctx));
   };
@@ -77,7 +77,7 @@ export function openShells(find: () => readonly number[], ctx: BeaconContext): B
 
 export default defineBeacon({
   name: 'sh',
-  doc: 'Tells the commands that are run in shells on terminals. Follows each of these shells with strace.',
+  doc: 'Sends an event for each command that is run in a shell on a terminal. Attaches strace to each of these shells.',
   examples: ['sh: []'],
   available: () => which('strace') !== null || 'strace is missing.',
   open: (_settings, ctx) => openShells(shellProcesses, ctx),

@@ -1,4 +1,4 @@
-// Beacon `status`: figures of the machine's health, from the functions of the module `status`.
+// Beacon `status`: status values of the machine, from the functions of the module `status`.
 import {
   type BeaconContext,
   defineBeacon,
@@ -14,7 +14,7 @@ import {
 
 const usual = ['loadavg', 'cpustats', 'meminfo', 'vmstats', 'time'] as const;
 
-/** One field of an answer: by its name, or by its place in a list. */
+/** One field of a result: by its name, or by its index in a list. */
 function itemOf(data: Value, item: Value): Value | undefined {
   if (isDict(data)) return dictGet(data, item);
   const at = Number(item);
@@ -52,7 +52,7 @@ async function read(settings: PlainDict, ctx: BeaconContext): Promise<PlainDict[
 
 export default defineBeacon({
   name: 'status',
-  doc: 'Sends figures of functions of the module `status`: all of them, or the fields that are named.',
+  doc: 'Sends results of functions of the module `status`: all of them, or the named fields.',
   examples: ['status:\n  - interval: 60\n  - loadavg: [all]\n  - meminfo: [MemFree]'],
   open: (settings, ctx) => ({ read: () => read(settings, ctx) }),
 });

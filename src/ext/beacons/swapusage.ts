@@ -1,4 +1,4 @@
-// Beacon `swapusage`: as much of the swap space is used as is given.
+// Beacon `swapusage`: usage of the swap space reaches the limit.
 import { swapMemory } from '../shared/ps/system-facts.ts';
 import { percentageBeacon } from './shared/percentage.ts';
 

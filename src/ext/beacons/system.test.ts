@@ -25,7 +25,7 @@ import status from './status.ts';
 import swapusage from './swapusage.ts';
 
 describe('load', () => {
-  it('tells averages outside their range, and with onchangeonly each crossing once', () => {
+  it('reports averages outside their range, and with onchangeonly each crossing once', () => {
     const values = [0.5, 3, 3.5, 0.5];
     const read = (): number[] => [values.shift() ?? 0, 0, 0];
     const session = openLoad(dict({ averages: { '1m': [0, 2] }, onchangeonly: true }), read);
@@ -38,7 +38,7 @@ describe('load', () => {
     expect(openLoad(quiet, () => [3, 0, 0]).read()).toEqual([]);
   });
 
-  it('reads the real ones and refuses what it does not understand', async () => {
+  it('reads the real ones and refuses invalid settings', async () => {
     const session = await opened(load, { averages: { '15m': [-2, -1] } });
     expect(Object.keys((await session.read())[0] ?? {})).toEqual(['1m', '5m', '15m']);
     expect(await problem(load, {})).toBe('Averages configuration is required for load beacon.');
@@ -50,7 +50,7 @@ describe('load', () => {
 });
 
 describe('memory, swap and disks', () => {
-  it('tell how much is used from the given percentage on', async () => {
+  it('report usage from the given percentage on', async () => {
     for (const [beacon, key] of [
       [memusage, 'memusage'],
       [swapusage, 'swapusage'],
@@ -77,7 +77,7 @@ describe('memory, swap and disks', () => {
 });
 
 describe('processes and network', () => {
-  it('tell which processes run or do not', async () => {
+  it('report which processes run or do not', async () => {
     const child = spawn('sleep', ['60']);
     await once(child, 'spawn');
     const session = await opened(ps, {
@@ -88,7 +88,7 @@ describe('processes and network', () => {
     expect(await problem(ps, { processes: ['x'] })).toBe('Processes for ps beacon must be a dictionary.');
   });
 
-  it('tell counters that were reached', async () => {
+  it('report counters that reached their limit', async () => {
     const lo = { type: 'greater', bytes_sent: -1 };
     const [event] = await (await opened(networkInfo, { interfaces: { lo, none0: lo } })).read();
     expect(event).toMatchObject({ interface: 'lo', network_info: { errin: expect.any(Number) } });
@@ -97,7 +97,7 @@ describe('processes and network', () => {
     expect(await problem(networkInfo, { interfaces: { lo: { errin: 'x' } } })).toContain('errin of lo');
   });
 
-  it('tell settings of interfaces that change', async () => {
+  it('report settings of interfaces that change', async () => {
     expect(interfaceSettings().get('lo')).toMatchObject({
       mtu: expect.any(Number),
       ipaddr: expect.any(Array),
@@ -117,7 +117,7 @@ describe('processes and network', () => {
     expect(await problem(networkSettings, { interfaces: { lo: { size: null } } })).toContain('size');
   });
 
-  it('asks HAProxy on its socket', async () => {
+  it('queries HAProxy on its socket', async () => {
     const socket = join(tmpdir(), `halite-haproxy-${process.pid}.sock`);
     const stats = '# pxname,svname,qcur,scur,smax\nwww,web1,0,50,60\nwww,web2,0,3,60\nwww,BACKEND,0,53,60\n\n';
     const server = createServer((client) => client.on('data', () => client.end(stats))).listen(socket);
@@ -131,7 +131,7 @@ describe('processes and network', () => {
 });
 
 describe('beacons that call functions', () => {
-  it('service tells changes, after their delay', async () => {
+  it('service reports changes, after their delay', async () => {
     let running = true;
     const ctx = testContext({ 'service.status': () => running });
     const services = {
@@ -193,7 +193,7 @@ describe('beacons that call functions', () => {
   });
 });
 
-/** Whether strace tells here what a shell runs that it was attached to: sandboxes forbid it, or let it attach to no use. */
+/** Whether strace works here: sandboxes forbid it, or let it attach without reporting anything. */
 async function canTrace(): Promise<boolean> {
   if (which('strace') === null || process.getuid?.() !== 0) return false;
   const shell = spawn('/bin/bash', ['--norc'], { stdio: ['pipe', 'ignore', 'ignore'] });
@@ -217,7 +217,7 @@ async function canTrace(): Promise<boolean> {
   }
 }
 
-/** `script` starts what this names, whoever runs the tests. */
+/** `script` starts the shell named here, so the result does not depend on the user's shell. */
 const withShell = { ...process.env, SHELL: '/bin/sh' };
 
 /** Whether `script` can give a program a terminal of its own. */
@@ -229,7 +229,7 @@ const hasTerminals = (): boolean =>
   }).stdout?.startsWith('/dev/') === true;
 
 describe('sh', () => {
-  it('reads what strace says', () => {
+  it('reads the output of strace', () => {
     expect(commandIn('[pid  12] execve("/usr/bin/id", ["id", "-u", "a \\"b\\""], 0x7ffd /* 20 vars */) = 0')).toEqual({
       cmd: '/usr/bin/id',
       args: ['id', '-u', 'a \\"b\\"'],
@@ -237,8 +237,8 @@ describe('sh', () => {
     expect(commandIn('strace: Process 12 attached')).toBeUndefined();
   });
 
-  it('tells what is typed into a real shell', async () => {
-    // Nothing that can be installed: said, and what is left is tried.
+  it('reports what is typed into a real shell', async () => {
+    // It cannot be installed here: log the reason and test the rest.
     if (!hasTerminals() || !(await canTrace())) {
       console.warn('sh: no terminals, or no tracing of processes on this machine, so no real shell is watched');
       expect(sh.available?.({} as never)).toBe(which('strace') === null ? 'strace is missing.' : true);

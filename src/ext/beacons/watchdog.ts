@@ -1,4 +1,4 @@
-// Beacon `watchdog`: what happens in folders, in fewer words than `inotify`.
+// Beacon `watchdog`: changes in folders, with fewer kinds of events than `inotify`.
 import { defineBeacon, isDict, newDict, type PlainDict, type Value } from 'halite/sdk';
 import type { FileChange } from './shared/file-changes.ts';
 import { PathWatch } from './shared/path-watch.ts';
@@ -37,7 +37,7 @@ function validate({ directories }: PlainDict): string | undefined {
 const event = (path: string, mask: Mask): PlainDict =>
   newDict(Object.entries({ tag: 'watchdog', path, change: words[mask] }));
 
-/** A moved file is told once, by where it was; what changes in a folder modifies the folder, too. */
+/** A moved file is reported once, with its old path; a change in a folder also modifies the folder. */
 function told(changes: readonly FileChange[], mask: readonly Mask[]): PlainDict[] {
   const moves = changes.filter(({ name }) => name === 'moved_from').length;
   let arrivals = moves;
@@ -54,7 +54,7 @@ function told(changes: readonly FileChange[], mask: readonly Mask[]): PlainDict[
 
 export default defineBeacon({
   name: 'watchdog',
-  doc: 'Tells what is created, modified, deleted and moved in folders; sub-folders are not looked into.',
+  doc: 'Sends an event when something is created, modified, deleted or moved in a folder; sub-folders are not watched.',
   examples: ['watchdog:\n  - directories:\n      /path/to/dir:\n        mask: [create, modify, delete, move]'],
   validate,
   async open(settings) {

@@ -1,4 +1,4 @@
-// Beacon `wtmp`: users who log in and out.
+// Beacon `wtmp`: logins and logouts.
 
 import { asNumber, defineBeacon, type PlainDict, pyStr } from 'halite/sdk';
 import { existsSync } from 'halite/sdk/fs';
@@ -7,7 +7,7 @@ import { fieldOf } from './shared/settings.ts';
 
 const wtmpPath = '/var/log/wtmp';
 
-/** Says what happened, and who it was: the record of a logout names the line only. */
+/** Adds the kind of event and the user: the record of a logout only names the terminal line. */
 export function actions(settings: PlainDict): (event: PlainDict) => void {
   const types = settings['ut_type'];
   const login = asNumber(fieldOf(types, 'login') ?? 7);
@@ -29,7 +29,7 @@ export function actions(settings: PlainDict): (event: PlainDict) => void {
 
 export default defineBeacon({
   name: 'wtmp',
-  doc: 'Tells who logs in and out: everybody, or users and members of groups, at any time or within a range.',
+  doc: 'Sends an event for logins and logouts: of all users, or of some users and members of groups, at any time or within a time range.',
   examples: ["wtmp:\n  - users:\n      root: {}\n  - defaults:\n      time_range: {start: '8am', end: '4pm'}"],
   available: () => existsSync(wtmpPath) || `${wtmpPath} does not exist.`,
   validate: (settings) => loginProblem('wtmp', settings),

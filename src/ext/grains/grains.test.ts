@@ -1,4 +1,4 @@
-// Grains from samples of other machines, and of this one.
+// Grains from samples of other machines, and from this machine.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
@@ -261,7 +261,7 @@ describe('this machine', () => {
   const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
   const ctx: GrainContext = { opts: { id: 'web1', master: 'salt', enable_fqdns_grains: false }, log, exec: runProgram };
 
-  it('describes itself truly and quickly', async () => {
+  it('describes itself correctly and quickly', async () => {
     const grains = (await core.collect(ctx, newDict())) as PlainDict;
     const uname = (flag: string): string => execFileSync('uname', [flag], { encoding: 'utf8' }).trim();
     expect(grains).toMatchObject({

@@ -1,4 +1,4 @@
-// Storage layers: ZFS, LVM, software RAID, and the names of storage initiators when asked for.
+// Storage layers: ZFS, LVM, software RAID, and on request the names of storage initiators.
 import { defineGrain, type GrainContext, newDict, type PlainDict, type Value } from 'halite/sdk';
 import { listDir, pathExists, readText, readTrimmed } from 'halite/sdk/fs';
 import { which } from 'halite/sdk/system';
@@ -9,7 +9,7 @@ async function zfsGrains(ctx: GrainContext): Promise<PlainDict> {
   const supported = zpool !== null && (pathExists('/sys/module/zfs') || which('zfs-fuse') !== null);
   const grains = newDict([['zfs_support', supported]]);
   const man = which('man');
-  // Salt asks the manual whether feature flags exist; without ZFS the answer is no.
+  // Salt reads the manual page to find out whether feature flags exist; without ZFS there are none.
   const flags = supported && man ? (await ctx.exec(man, ['-w', 'zpool-features'])).retcode === 0 : false;
   grains['zfs_feature_flags'] = flags;
   if (!supported || !zpool) return grains;
@@ -69,7 +69,7 @@ function initiatorGrains(opts: Readonly<Record<string, Value>>): PlainDict {
 
 export default defineGrain({
   name: 'storage',
-  doc: 'ZFS pools, LVM volumes, RAID devices; iSCSI, NVMe and Fibre Channel names when the configuration asks for them.',
+  doc: 'ZFS pools, LVM volumes, RAID devices; if configured, iSCSI, NVMe and Fibre Channel names.',
   priority: 10,
   async collect(ctx) {
     const [zfs, lvm] = await Promise.all([zfsGrains(ctx), lvmGrains(ctx)]);

@@ -9,7 +9,7 @@ import { lines } from 'halite/sdk/text';
 interface Line {
   readonly alias: string;
   readonly target: string;
-  /** With what stands before it. */
+  /** With the comment lines before it. */
   readonly comment: string;
 }
 
@@ -50,7 +50,7 @@ const targetOf = async (alias: string, ctx: ModuleContext): Promise<string> =>
   (await read(ctx)).findLast((line) => line.alias === alias)?.target ?? '';
 
 const alias = p.string({ doc: 'the alias' });
-const target = p.oneOf(['string', 'list'], { doc: 'where its mail goes: text or a list' });
+const target = p.oneOf(['string', 'list'], { doc: 'the recipients: text or a list' });
 
 export default defineModule({
   name: 'aliases',

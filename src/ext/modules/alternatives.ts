@@ -1,4 +1,4 @@
-// Execution module `alternatives`: which of several programs a name stands for.
+// Execution module `alternatives`: chooses which of several programs a name refers to.
 
 import { defineModule, dictGet, fn, type ModuleContext, p, pyStr, type Value } from 'halite/sdk';
 import { isDirectory, readlinkSync, readText } from 'halite/sdk/fs';
@@ -44,32 +44,32 @@ const path = p.path({ doc: 'the program' });
 
 export default defineModule({
   name: 'alternatives',
-  doc: 'Which of several programs a name stands for.',
+  doc: 'Which of several programs a name refers to.',
   available: () =>
     isDirectory('/etc/alternatives') || 'Cannot load alternatives module: /etc/alternatives dir not found',
   reads: ['display', 'show_link', 'show_current', 'check_exists', 'check_installed'],
   functions: {
     display: fn({
-      doc: 'What is known of a name.',
+      doc: 'Details of a name.',
       examples: ["salt '*' alternatives.display editor"],
       outputter: 'txt',
       params: { name },
       run: async (args, ctx) => (await display(args.name, ctx)).text,
     }),
     show_link: fn({
-      doc: 'Where the link of a name is, or False.',
+      doc: 'The path of the link of a name, or False.',
       examples: ["salt '*' alternatives.show_link editor"],
       params: { name },
       run: (args, ctx) => showLink(args.name, ctx),
     }),
     show_current: fn({
-      doc: 'The program a name stands for, or False.',
+      doc: 'The program that a name refers to, or False.',
       examples: ["salt '*' alternatives.show_current editor"],
       params: { name },
       run: (args) => current(args.name) ?? false,
     }),
     check_exists: fn({
-      doc: 'Whether a program is among those for a name.',
+      doc: 'Whether a program is an alternative of a name.',
       examples: ["salt '*' alternatives.check_exists name path"],
       params: { name, path },
       async run(args, ctx) {
@@ -78,33 +78,33 @@ export default defineModule({
       },
     }),
     check_installed: fn({
-      doc: 'Whether a name stands for a program now.',
+      doc: 'Whether a name refers to a program now.',
       examples: ["salt '*' alternatives.check_installed name path"],
       params: { name, path },
       run: (args) => current(args.name) === args.path,
     }),
     install: fn({
-      doc: 'Adds a program to those for a name.',
+      doc: 'Adds a program to the alternatives of a name.',
       examples: ["salt '*' alternatives.install editor /usr/bin/editor /usr/bin/emacs23 50"],
       outputter: 'txt',
       params: { name, link: p.path(), path, priority: p.string() },
       run: (args, ctx) => change(ctx, ['--install', args.link, args.name, args.path, args.priority], true),
     }),
     remove: fn({
-      doc: 'Takes a program away from those for a name.',
+      doc: 'Removes a program from the alternatives of a name.',
       examples: ["salt '*' alternatives.remove name path"],
       outputter: 'txt',
       params: { name, path },
       run: (args, ctx) => change(ctx, ['--remove', args.name, args.path]),
     }),
     auto: fn({
-      doc: 'Lets the priorities decide.',
+      doc: 'Sets automatic mode: the program with the highest priority is chosen.',
       examples: ["salt '*' alternatives.auto name"],
       params: { name },
       run: (args, ctx) => change(ctx, ['--auto', args.name]),
     }),
     set: fn({
-      doc: 'Chooses a program by hand.',
+      doc: 'Chooses a program manually.',
       examples: ["salt '*' alternatives.set name path"],
       params: { name, path },
       run: (args, ctx) => change(ctx, ['--set', args.name, args.path]),

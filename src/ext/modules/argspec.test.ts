@@ -1,4 +1,4 @@
-// Every function takes what Salt's takes: names, order, defaults.
+// Every function has the parameters of Salt's function: names, order, defaults.
 import { readFileSync } from 'node:fs';
 import type { ModuleFunction, Value } from 'halite/sdk';
 import { builtinModules } from 'halite/testing';
@@ -14,18 +14,18 @@ interface Signature {
 const fixture = new URL('../../../test/fixtures/modules/argspec-3006.27.json', import.meta.url);
 const salt = JSON.parse(readFileSync(fixture, 'utf8')) as Record<string, Signature>;
 
-/** Left to the file states, to other platforms or out of scope; each is named in the report of differences. */
+/** Not compared: provided by the file states, for other platforms or out of scope; the report of differences lists each. */
 const leftOut = new Set([
   'config.gather_bootstrap_script',
   'pkg.add_repo_key',
   'pkg.del_repo_key',
   'pkg.get_repo_keys',
 ]);
-/** Refused on Linux, whatever they are given. */
+/** Always refused on Linux. */
 const refused = new Set(['cmd.powershell', 'cmd.powershell_all']);
 
 const functions = new Map<string, ModuleFunction>();
-/** On the system that was recorded, others provide what these do. */
+/** On the recorded system, other modules provide these functions. */
 const elsewhere = new Set(['linux_service', 'runit', 'yumpkg', 'zypperpkg']);
 for (const module of await builtinModules()) {
   const name = elsewhere.has(module.name) ? module.name : (module.virtualName ?? module.name);
@@ -81,7 +81,7 @@ describe('signatures', () => {
 });
 
 describe('documentation', () => {
-  it('says what every function does', () => {
+  it('describes every function', () => {
     expect([...functions].filter(([, fn]) => fn.doc.trim() === '').map(([name]) => name)).toEqual([]);
   });
 

@@ -1,4 +1,4 @@
-// Execution module `at`: commands to be run once, later.
+// Execution module `at`: commands that run once at a later time.
 import {
   commandError,
   defineModule,
@@ -26,7 +26,7 @@ async function ask(binary: string, args: readonly string[], ctx: ModuleContext):
 function when(spec: string): string[] {
   const [, month = '', day = '', time = '', year = '', queue = '', user = ''] = spec.trim().split(/\s+/);
   const number = String(months.indexOf(month) + 1).padStart(2, '0');
-  // A list of Red Hat has the same words, but Salt shows them as they are there.
+  // Red Hat's output has the same fields, but Salt shows them unchanged there.
   return [`${year}-${number}-${day.padStart(2, '0')}`, `${time.slice(0, 5)}:00`, queue, user];
 }
 
@@ -100,7 +100,7 @@ async function add(args: readonly Value[], kwargs: PlainDict, ctx: ModuleContext
   return listed(Number(id), ctx);
 }
 
-/** The jobs that fit every condition given. */
+/** The jobs that match every given condition. */
 async function matching(conditions: PlainDict, ctx: ModuleContext): Promise<PlainDict> {
   const { runas, tag, hour, minute, day, month, year } = conditions as Partial<
     Record<'runas' | 'tag' | 'hour' | 'minute' | 'day' | 'month' | 'year', Value>
@@ -130,7 +130,7 @@ async function matching(conditions: PlainDict, ctx: ModuleContext): Promise<Plai
 
 export default defineModule({
   name: 'at',
-  doc: 'Commands to be run once, later.',
+  doc: 'Commands that run once at a later time.',
   // Salt has two modules of this name and gives the reasons of both.
   available: () =>
     which('at') !== null ||
@@ -138,7 +138,7 @@ export default defineModule({
   reads: ['atq', 'atc', 'jobcheck'],
   functions: {
     atq: fn({
-      doc: 'The jobs waiting.',
+      doc: 'The waiting jobs.',
       examples: ["salt '*' at.atq", "salt '*' at.atq backup"],
       params: { tag: p.string({ default: null, falsy: null, doc: 'only this tag or number' }) },
       run: (args, ctx) => listed(args.tag, ctx),
@@ -165,7 +165,7 @@ export default defineModule({
       },
     }),
     jobcheck: fn({
-      doc: 'The jobs that fit: runas, tag, hour, minute, day, month, year.',
+      doc: 'The jobs that match: runas, tag, hour, minute, day, month, year.',
       examples: ["salt '*' at.jobcheck runas=jam day=13"],
       params: { kwargs: p.kwargs({ doc: 'conditions' }) },
       run: (args, ctx) =>

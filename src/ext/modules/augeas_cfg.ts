@@ -1,4 +1,4 @@
-// Execution module `augeas`: settings in configuration files as trees, by augtool.
+// Execution module `augeas`: settings in configuration files as trees, with augtool.
 import {
   defineModule,
   fn,
@@ -24,7 +24,7 @@ const counts: Readonly<Record<string, readonly number[]>> = {
   remove: [1],
 };
 
-/** One word of augtool's language; a line break would begin another command. */
+/** Quotes one argument for augtool; a line break would start another command. */
 function quoted(word: string): string {
   if (/[\n\r]/.test(word)) throw invocationError('Augeas commands must not contain line breaks');
   return `"${word.replace(/["\\]/g, '\\$&')}"`;
@@ -32,11 +32,11 @@ function quoted(word: string): string {
 
 interface AugeasOutput {
   readonly stdout: string;
-  /** What augtool complained of. */
+  /** Augtool's error message. */
   readonly problem: string | undefined;
 }
 
-/** The one file that every path of a script leads into; undefined when there are several or none. */
+/** The only file that the paths of a script refer to; undefined when there are several or none. */
 function onlyFile(script: readonly string[]): string | undefined {
   const files = new Set<string>();
   for (const line of script) {
@@ -59,7 +59,7 @@ async function run(argv: readonly string[], script: readonly string[], ctx: Modu
   return { stdout: done.stdout, problem };
 }
 
-/** Loading all files of the machine takes seconds: where one is enough, only that is loaded (augtool 1.13 and later). */
+/** Loading all files of the machine takes seconds, so only the needed file is loaded where possible (augtool 1.13 and later). */
 async function augtool(
   script: readonly string[],
   loadPath: Value,
@@ -78,7 +78,7 @@ async function augtool(
   return run(include, script, ctx);
 }
 
-/** One change in augtool's words; throws when it makes no sense. */
+/** One change as an augtool command; throws when it is invalid. */
 function translate(change: string, context: string | null): string | { problem: string } {
   const [name = '', ...rest] = change.split(' ');
   const argument = rest.join(' ');
@@ -150,7 +150,7 @@ function valueIn(line: string): string | null | undefined {
   return at < 0 ? undefined : line.slice(at + 3);
 }
 
-/** Nodes that fit one of several paths, with their values: reading all files takes a while, so it is done once. */
+/** Nodes that match one of several paths, with their values. One call for all paths, because reading all files is slow. */
 async function matches(paths: readonly string[], loadPath: Value, ctx: ModuleContext): Promise<PlainDict> {
   const script = paths.map((path) => `match ${quoted(path)}`);
   const { stdout, problem } = await augtool(script, loadPath, ctx);
@@ -160,7 +160,10 @@ async function matches(paths: readonly string[], loadPath: Value, ctx: ModuleCon
 }
 
 const path = p.string({ doc: 'the node' });
-const load_path = p.oneOf(['string', 'list'], { default: null, doc: 'folders of further lenses, with colons between' });
+const load_path = p.oneOf(['string', 'list'], {
+  default: null,
+  doc: 'folders of additional lenses, separated by colons',
+});
 
 const setvalue = fn({
   doc: 'Sets nodes: path and value in turn, below `prefix=` where given.',
@@ -192,11 +195,11 @@ const functions = {
     reads: ({ test }) => test,
     examples: ["salt '*' augeas.execute /files/etc/redis/redis.conf commands='[\"set bind 0.0.0.0\"]'"],
     params: {
-      context: p.string({ default: null, doc: 'what paths are below' }),
-      lens: p.string({ default: null, doc: 'the lens, when the file has no usual name' }),
+      context: p.string({ default: null, doc: 'prefix of all paths' }),
+      lens: p.string({ default: null, doc: 'the lens, for a file without a standard name' }),
       commands: p.oneOf(['list', 'string'], { default: [], doc: 'list of commands' }),
       load_path,
-      test: p.bool({ default: false, doc: 'save nothing, only say whether there is something to save' }),
+      test: p.bool({ default: false, doc: 'do not save, only report whether there is something to save' }),
     },
     run: execute,
   }),
@@ -215,7 +218,7 @@ const functions = {
   }),
   setvalue,
   match: fn({
-    doc: 'Nodes that fit a path, perhaps with a value.',
+    doc: 'Nodes that match a path, optionally with a value.',
     examples: ["salt '*' augeas.match /files/etc/services/service-name ssh"],
     params: { path, value: p.string({ default: '', doc: 'only with this value' }), load_path },
     async run(args, ctx) {
@@ -236,7 +239,7 @@ const functions = {
     },
   }),
   ls: fn({
-    doc: 'What lies below a node; names with children end in a slash.',
+    doc: 'The nodes below a node; names with children end in a slash.',
     examples: ["salt '*' augeas.ls /files/etc/passwd"],
     params: { path, load_path },
     async run(args, ctx) {

@@ -1,4 +1,4 @@
-// Functions that run tools: the same commands and answers as Salt's, when the tools say what was recorded.
+// Functions that run tools give the same commands and answers as Salt when the tools print the recorded output.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -19,14 +19,14 @@ interface Case {
   readonly fun: string;
   readonly args?: Value[];
   readonly kwargs?: PlainDict;
-  /** Pattern of a command line → what the tool says. */
+  /** Pattern of a command line → output of the tool. */
   readonly tool?: [string, CommandOutput][];
   /** Other functions replaced. */
   readonly calls?: Record<string, Value>;
   readonly ret?: Value;
   readonly raised?: string;
   readonly ran: string[][];
-  /** Where Halite means to differ, and why. */
+  /** Deliberate differences and their reasons. */
   readonly ours?: { readonly why: string } & Partial<Pick<Case, 'ret' | 'raised' | 'ran'>>;
 }
 
@@ -42,7 +42,7 @@ async function moduleOf(fun: string): Promise<Module> {
   return ((await import(join(here, path))) as { default: Module }).default;
 }
 
-/** Tools that say what the case has them say, and note what was run. */
+/** Fake tools that print the output given by the case and record the command lines. */
 function tools(row: Case, ran: string[][]): Module[] {
   const runAll = (cmd: Value): Required<CommandOutput> & { pid: number } => {
     const [program = '', ...rest] = Array.isArray(cmd) ? cmd.map(pyStr) : shellSplit(pyStr(cmd));

@@ -21,7 +21,7 @@ const tool = {
   php: p.string({ default: null, doc: 'path of php' }),
   runas: p.string({ default: null, doc: 'run as this user' }),
 };
-const quiet = p.bool({ default: false, doc: 'say nothing' });
+const quiet = p.bool({ default: false, doc: 'no output' });
 const composer_home = p.string({ default: '/root', doc: 'folder of composer' });
 const project = {
   directory: p.string({ doc: 'the project' }),
@@ -30,8 +30,8 @@ const project = {
   prefer_dist: p.bool({ default: null, doc: 'fetch packages' }),
   no_scripts: p.bool({ default: null, doc: 'run no scripts' }),
   no_plugins: p.bool({ default: null, doc: 'load no plugins' }),
-  optimize: p.bool({ default: null, doc: 'optimise loading' }),
-  no_dev: p.bool({ default: null, doc: 'without what only developers need' }),
+  optimize: p.bool({ default: null, doc: 'optimise the autoloader' }),
+  no_dev: p.bool({ default: null, doc: 'without development dependencies' }),
   quiet,
   composer_home,
   env: p.oneOf(['dict', 'list'], { default: null, doc: 'environment variables' }),
@@ -80,25 +80,25 @@ export default defineModule({
   reads: ['did_composer_install'],
   functions: {
     did_composer_install: fn({
-      doc: 'Whether the dependencies of a project are there.',
+      doc: 'Whether the dependencies of a project are installed.',
       examples: ["salt '*' composer.did_composer_install /var/www/shop"],
       params: { dir: p.string({ doc: 'the project' }) },
       run: (args) => pathExists(`${args.dir}/vendor`),
     }),
     install: fn({
-      doc: 'Installs the dependencies a project has locked.',
+      doc: 'Installs the locked dependencies of a project.',
       examples: ["salt '*' composer.install /var/www/shop no_dev=True"],
       params: project,
       run: (args, ctx) => run('install', args, [], ctx),
     }),
     update: fn({
-      doc: 'Renews the dependencies of a project.',
+      doc: 'Updates the dependencies of a project.',
       examples: ["salt '*' composer.update /var/www/shop"],
       params: project,
       run: (args, ctx) => run('update', args, ['--no-progress'], ctx),
     }),
     selfupdate: fn({
-      doc: 'Renews composer itself.',
+      doc: 'Updates composer itself.',
       examples: ["salt '*' composer.selfupdate"],
       params: { ...tool, quiet, composer_home },
       run: (args, ctx) => run('selfupdate', args, ['--no-progress'], ctx),

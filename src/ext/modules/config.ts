@@ -1,4 +1,4 @@
-// Execution module `config`: one look-up through options, grains, pillar and the master's options.
+// Execution module `config`: looks a key up in options, grains, pillar and the master's options.
 import {
   type Dict,
   defineModule,
@@ -18,7 +18,7 @@ import { type MergeStrategy, mergeDicts, traverse } from 'halite/sdk/data';
 import { normalizeMode } from 'halite/sdk/fs';
 import { matchesGlob } from 'halite/sdk/text';
 
-/** Values of settings nobody configured; Salt's own list. */
+/** Defaults of settings that are not configured, as in Salt. */
 const defaults: PlainDict = newDict([
   ['mongo.db', 'salt'],
   ['mongo.password', ''],
@@ -94,7 +94,7 @@ interface Omissions {
   readonly omit_master: boolean;
 }
 
-/** The places to look, nearest first. */
+/** The sources, in order of precedence. */
 function places(ctx: ModuleContext, omit: Omissions): Dict[] {
   const all: [boolean, Dict][] = [
     [omit.omit_opts, options(ctx)],
@@ -105,7 +105,7 @@ function places(ctx: ModuleContext, omit: Omissions): Dict[] {
   return all.flatMap(([left, data]) => (left ? [] : [data]));
 }
 
-/** `sdb://…` values are fetched when that module is there. */
+/** `sdb://…` values are resolved when that module is available. */
 async function resolved(value: Value, ctx: ModuleContext): Promise<Value> {
   if (typeof value !== 'string' || !value.startsWith('sdb://')) return value;
   return (await ctx.registry.functionInfo('modules', 'sdb.get')) ? ctx.call('sdb.get', value) : value;
@@ -138,7 +138,7 @@ function mergedAll(strategy: string, ctx: ModuleContext): Dict {
   return layers.reduce<Dict>((data, layer) => mergeDicts(data, layer, { strategy: name, mergeLists }), defaults);
 }
 
-/** Joins what options, master and pillar say: dicts nearest first, lists one after another, anything else the first found. */
+/** Merges the values of all sources: dicts by precedence, lists are concatenated, otherwise the first value wins. */
 function mergeValue(value: string, omit: Omissions, ctx: ModuleContext): Value | undefined {
   let found: Value | undefined = omit.omit_opts ? undefined : dictGet(options(ctx), value);
   const others = [omit.omit_master ? newDict() : masterOptions(ctx), omit.omit_pillar ? newDict() : ctx.pillar];
@@ -154,23 +154,23 @@ function mergeValue(value: string, omit: Omissions, ctx: ModuleContext): Value |
 }
 
 const omitParams = {
-  omit_opts: p.bool({ default: false, doc: 'do not look at the minion options' }),
-  omit_grains: p.bool({ default: false, doc: 'do not look at grains' }),
-  omit_pillar: p.bool({ default: false, doc: 'do not look at the pillar' }),
-  omit_master: p.bool({ default: false, doc: 'do not look at the master options in the pillar' }),
+  omit_opts: p.bool({ default: false, doc: 'skip the minion options' }),
+  omit_grains: p.bool({ default: false, doc: 'skip grains' }),
+  omit_pillar: p.bool({ default: false, doc: 'skip the pillar' }),
+  omit_master: p.bool({ default: false, doc: 'skip the master options in the pillar' }),
 };
 
 export default defineModule({
   name: 'config',
-  doc: 'One look-up through options, grains, pillar and the options of the master.',
+  doc: 'Looks up settings in options, grains, pillar and the options of the master.',
   reads: ['get', 'option', 'merge', 'dot_vals', 'items', 'backup_mode', 'manage_mode', 'valid_fileproto'],
   functions: {
     get: fn({
-      doc: 'A setting by its path: minion options first, then grains, pillar and master options. With merge, all of them joined.',
+      doc: 'A setting by its path: minion options first, then grains, pillar and master options. With merge, all of them merged.',
       examples: ["salt '*' config.get pkg:apache", "salt '*' config.get lxc.container_profile:centos merge=recurse"],
       params: {
         key: p.string(),
-        default: p.any({ default: '', doc: 'given back, whatever it is, when there is no value' }),
+        default: p.any({ default: '', doc: 'returned when there is no value; any type' }),
         delimiter: p.string({ default: ':' }),
         merge: p.string({ default: null, doc: '`recurse` or `overwrite`' }),
         omit_opts: omitParams.omit_opts,
@@ -189,13 +189,13 @@ export default defineModule({
       },
     }),
     option: fn({
-      doc: 'A setting by its name, nearest place first; with wildcard, all settings whose names fit a glob.',
+      doc: 'A setting by its name, in order of precedence; with wildcard, all settings whose names match a glob.',
       examples: ["salt '*' config.option redis.host", "salt '*' config.option 'redis.*' wildcard=True"],
       params: {
         value: p.string(),
-        default: p.any({ default: null, doc: 'given back, whatever it is, when there is no value' }),
+        default: p.any({ default: null, doc: 'returned when there is no value; any type' }),
         ...omitParams,
-        omit_all: p.bool({ default: false, doc: 'look at the defaults only' }),
+        omit_all: p.bool({ default: false, doc: 'use only the defaults' }),
         wildcard: p.bool({ default: false }),
       },
       inline: true,
@@ -208,11 +208,11 @@ export default defineModule({
       },
     }),
     merge: fn({
-      doc: 'What options, master and pillar say about a setting, joined.',
+      doc: 'The values of a setting in options, master and pillar, merged.',
       examples: ["salt '*' config.merge schedule"],
       params: {
         value: p.string(),
-        default: p.any({ default: '', doc: 'given back, whatever it is, when there is no value' }),
+        default: p.any({ default: '', doc: 'returned when there is no value; any type' }),
         omit_opts: omitParams.omit_opts,
         omit_master: omitParams.omit_master,
         omit_pillar: omitParams.omit_pillar,
@@ -255,7 +255,7 @@ export default defineModule({
       run: ({ mode }) => normalizeMode(mode),
     }),
     valid_fileproto: fn({
-      doc: 'Whether an address starts with a protocol that files can be fetched by.',
+      doc: 'Whether an address starts with a protocol from which files can be fetched.',
       examples: ["salt '*' config.valid_fileproto salt://path/to/file"],
       params: { uri: p.string() },
       inline: true,

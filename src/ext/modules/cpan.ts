@@ -7,7 +7,7 @@ import { which } from 'halite/sdk/system';
 import { lines, words } from 'halite/sdk/text';
 import { command } from './shared/command.ts';
 
-/** What cpan says, on either stream. */
+/** The output of cpan on both streams. */
 async function cpan(args: readonly string[], ctx: ModuleContext): Promise<string> {
   const { stdout, stderr } = await command(ctx, ['cpan', ...args]);
   return [stdout, stderr].filter(Boolean).join('\n');
@@ -22,7 +22,7 @@ async function settings(ctx: ModuleContext): Promise<PlainDict> {
   return found;
 }
 
-/** The six or seven lines behind the rule: what the module is, where it is, and which versions there are. */
+/** The six or seven lines after the dashes: description, path and versions of the module. */
 async function about(module: string, ctx: ModuleContext): Promise<PlainDict> {
   const said = lines(await cpan(['-D', module], ctx));
   const rule = said.findIndex((line) => line.startsWith('-------------'));
@@ -54,7 +54,7 @@ async function about(module: string, ctx: ModuleContext): Promise<PlainDict> {
   return found;
 }
 
-/** Files that a build installed, from its list. */
+/** The files that a build installed, from its packing list. */
 function installedFiles(folder: string, into: string): string[] {
   if (!listDir(folder).includes('MANIFEST')) return [];
   return lines(readFileSync(join(folder, 'MANIFEST'), 'utf8'))
@@ -104,9 +104,9 @@ export default defineModule({
       },
     }),
     remove: fn({
-      doc: 'Removes a module by the list of files of its build.',
+      doc: 'Removes the files that the build of a module installed.',
       examples: ["salt '*' cpan.remove Old::Package"],
-      params: { module, details: p.bool({ default: false, doc: 'name the files' }) },
+      params: { module, details: p.bool({ default: false, doc: 'list the files' }) },
       run: (args, ctx) => remove(args.module, args.details, ctx),
     }),
     list: fn({
@@ -118,7 +118,7 @@ export default defineModule({
       },
     }),
     show: fn({
-      doc: 'What is known of a module.',
+      doc: 'Details of a module.',
       examples: ["salt '*' cpan.show Template::Alloy"],
       params: { module },
       run: (args, ctx) => about(args.module, ctx),

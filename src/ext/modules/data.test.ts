@@ -12,7 +12,7 @@ const folder = mkdtempSync(join(tmpdir(), 'halite-data-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const ctx = testContext({ modules: [data, temp], opts: { cachedir: folder } });
 
-it('keeps, compares and takes out values', async () => {
+it('stores, compares and removes values', async () => {
   expect(await ctx.call('data.get', 'k', 'none')).toBe('none');
   expect(await ctx.call('data.update', 'k', 1)).toBe(true);
   expect(await ctx.call('data.update', 'n', [1, 'x'])).toBe(true);
@@ -28,7 +28,7 @@ it('keeps, compares and takes out values', async () => {
   expect(await ctx.call('data.items')).toEqual({});
 });
 
-it('makes files and folders that only the owner sees', async () => {
+it('creates files and folders that only the owner can read', async () => {
   const file = String(await ctx.call('temp.file', '.x', 'mine-', folder));
   const dir = String(await ctx.call('temp.dir', '', 'tmp', folder));
   expect(file).toMatch(/\/mine-[0-9a-f]{10}\.x$/);

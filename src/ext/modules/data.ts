@@ -1,4 +1,4 @@
-// Execution module `data`: a small store of values that the minion keeps on disk.
+// Execution module `data`: a small key-value store on the minion's disk.
 import {
   type Dict,
   defineModule,
@@ -19,7 +19,6 @@ const key = p.any({ doc: 'the key, of any kind' });
 const value = p.any({ doc: 'the value, of any kind' });
 const missing = p.any({ default: null, doc: 'when there is none' });
 
-/** Changes what is on disk. */
 function change(ctx: ModuleContext, work: (store: Dict) => void): void {
   const store = readStore(ctx.opts);
   work(store);
@@ -28,7 +27,7 @@ function change(ctx: ModuleContext, work: (store: Dict) => void): void {
 
 export default defineModule({
   name: 'data',
-  doc: "Values kept in the minion's own store.",
+  doc: "Values in the minion's own store.",
   reads: ['load', 'items', 'keys', 'values', 'has_key', 'get'],
   functions: {
     load: fn({
@@ -68,7 +67,7 @@ export default defineModule({
       },
     }),
     update: fn({
-      doc: 'Keeps a value.',
+      doc: 'Stores a value.',
       examples: ["salt '*' data.update <key> <value>"],
       params: { key, value },
       run(args, ctx) {
@@ -77,9 +76,9 @@ export default defineModule({
       },
     }),
     cas: fn({
-      doc: 'Keeps a value if the old one is still there; says whether it did.',
+      doc: 'Stores a value if the old one has not changed; returns whether it did.',
       examples: ["salt '*' data.cas <key> <value> <old_value>"],
-      params: { key, value, old_value: p.any({ doc: 'what must be there' }) },
+      params: { key, value, old_value: p.any({ doc: 'the expected old value' }) },
       run(args, ctx) {
         const store = readStore(ctx.opts);
         if (!dictHas(store, args.key as string) || dictGet(store, args.key as string) !== args.old_value) return false;
@@ -88,7 +87,7 @@ export default defineModule({
       },
     }),
     pop: fn({
-      doc: 'Takes a value out of the store.',
+      doc: 'Removes a value from the store.',
       examples: ["salt '*' data.pop <key>"],
       params: { key, default: missing },
       run(args, ctx) {
@@ -99,7 +98,7 @@ export default defineModule({
       },
     }),
     dump: fn({
-      doc: 'Puts other data in the place of everything.',
+      doc: 'Replaces all data.',
       examples: ["salt '*' data.dump '{eggs: spam}'"],
       params: { new_data: p.oneOf(['dict', 'list', 'string'], { doc: 'a map' }) },
       run({ new_data }, ctx) {

@@ -32,7 +32,7 @@ async function selections(ctx: ModuleContext, empty: boolean): Promise<Map<strin
 
 const apply = (path: string, ctx: ModuleContext) => askTool(ctx, 'debconf-set-selections', [path]);
 
-/** Answers go through a file: the program takes no arguments, and passwords stay out of the list of processes. */
+/** Answers are passed in a file, because they may contain passwords, which must not appear in the process list. */
 async function applyText(text: string, ctx: ModuleContext): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'halite-debconf-'));
   try {

@@ -53,7 +53,7 @@ function merge(dest: Value, src: Value, args: MergeArgs): Value {
 
 const shared = {
   in_place: p.bool({ default: true, doc: 'change the first argument itself' }),
-  convert_none: p.bool({ default: true, doc: 'take None for an empty dictionary' }),
+  convert_none: p.bool({ default: true, doc: 'treat None as an empty dictionary' }),
 };
 
 export default defineModule({
@@ -65,7 +65,7 @@ export default defineModule({
       examples: ["salt '*' defaults.get core:users:root"],
       params: {
         key: p.string({ doc: 'formula, colon, path of the value' }),
-        default: p.any({ default: '', doc: 'given back, whatever it is, when there is no value' }),
+        default: p.any({ default: '', doc: 'returned when there is no value; any type' }),
       },
       async run(args, ctx) {
         const at = args.key.indexOf(':');
@@ -75,12 +75,12 @@ export default defineModule({
       },
     }),
     merge: fn({
-      doc: 'Puts one dictionary over another, level by level.',
+      doc: 'Merges one dictionary over another, level by level.',
       examples: ["salt '*' defaults.merge '{a: b}' '{d: e}'"],
       params: {
         dest: p.dict({ nullable: true }),
         src: p.dict({ nullable: true }),
-        merge_lists: p.bool({ default: false, doc: 'join lists' }),
+        merge_lists: p.bool({ default: false, doc: 'concatenate lists' }),
         ...shared,
       },
       run: (args) => merge(args.dest, args.src, args),
@@ -97,7 +97,7 @@ export default defineModule({
       params: {
         dest: p.dict({ nullable: true }),
         defaults: p.dict({ nullable: true }),
-        merge_lists: p.bool({ default: true, doc: 'join lists' }),
+        merge_lists: p.bool({ default: true, doc: 'concatenate lists' }),
         ...shared,
       },
       run(args) {

@@ -1,10 +1,10 @@
-// Execution module `dig`: questions to name servers by dig.
+// Execution module `dig`: DNS queries with dig.
 import { defineModule, fn, type ModuleContext, p } from 'halite/sdk';
 import { parseIp } from 'halite/sdk/net';
 import { askTool, which } from 'halite/sdk/system';
 import { lines, words } from 'halite/sdk/text';
 
-/** An address, maybe with the length of a prefix. */
+/** An address, with or without a prefix length. */
 export function isAddress(text: string): boolean {
   const [address = '', length, ...more] = text.split('/');
   const version = parseIp(address)?.version;
@@ -33,7 +33,7 @@ const addresses = async (
   server: string | null,
 ): Promise<string[]> => lines((await ask(ctx, [host, kind], server)) ?? '').filter(isAddress);
 
-/** Networks that may send mail for a domain; `seen` keeps domains that include each other from going round. */
+/** Networks that may send mail for a domain; `seen` prevents an endless loop when domains include each other. */
 async function senders(
   ctx: ModuleContext,
   domain: string,
@@ -61,11 +61,11 @@ async function senders(
 
 const host = p.string({ doc: 'the name' });
 const domain = p.string({ doc: 'the domain' });
-const nameserver = p.string({ default: null, doc: 'the server to ask' });
+const nameserver = p.string({ default: null, doc: 'the name server to query' });
 
 export default defineModule({
   name: 'dig',
-  doc: 'Questions to name servers.',
+  doc: 'DNS queries.',
   available: () =>
     which('dig') !== null || 'The dig execution module cannot be loaded: the dig binary is not in the path.',
   reads: ['check_ip', 'A', 'AAAA', 'PTR', 'CNAME', 'NS', 'SPF', 'MX', 'TXT'],
@@ -95,7 +95,7 @@ export default defineModule({
       run: async (args, ctx) => (await ask(ctx, ['-x', args.host], args.nameserver))?.split('\n') ?? [],
     }),
     CNAME: fn({
-      doc: 'The name a name stands for.',
+      doc: 'The target of an alias (CNAME).',
       examples: ["salt '*' dig.CNAME mail.example.org"],
       params: { host, nameserver },
       run: async (args, ctx) => (await ask(ctx, [args.host, 'CNAME'], args.nameserver)) ?? [],
@@ -115,7 +115,7 @@ export default defineModule({
     SPF: fn({
       doc: 'Networks that may send mail for a domain.',
       examples: ["salt '*' dig.SPF example.org"],
-      params: { domain, record: p.string({ default: 'SPF', doc: 'kind of record to ask for first' }), nameserver },
+      params: { domain, record: p.string({ default: 'SPF', doc: 'record type to query first' }), nameserver },
       run: (args, ctx) => senders(ctx, args.domain, args.record, args.nameserver, new Set()),
     }),
     MX: fn({

@@ -248,7 +248,7 @@ export default defineModule({
       },
     }),
     percent: fn({
-      doc: 'How full mounted filesystems are; with a mount point only that one.',
+      doc: 'Usage of mounted filesystems in percent; with a mount point only of that one.',
       examples: ["salt '*' disk.percent /var"],
       params: { args: p.string({ default: null, doc: 'a mount point' }) },
       async run({ args }, ctx) {
@@ -267,7 +267,7 @@ export default defineModule({
       },
     }),
     dump: fn({
-      doc: 'What blockdev says about a device; False when it cannot be asked.',
+      doc: 'The output of blockdev for a device; False on failure.',
       examples: ["salt '*' disk.dump /dev/sda1"],
       params: { device, args: p.list({ default: null, doc: 'only these answers' }) },
       run: ({ device: path, args }, ctx) => dump(path, args, ctx),
@@ -285,13 +285,13 @@ export default defineModule({
       run: async (args, ctx) => (await runTool(ctx, 'wipefs', ['-a', args.device])).retcode === 0,
     }),
     resize2fs: fn({
-      doc: 'Makes an ext filesystem as large as its device.',
+      doc: 'Enlarges an ext filesystem to the size of its device.',
       examples: ["salt '*' disk.resize2fs /dev/sda1"],
       params: { device },
       run: async (args, ctx) => ((await runTool(ctx, 'resize2fs', [args.device])).retcode === 0 ? true : null),
     }),
     format: fn({
-      doc: 'Makes a filesystem on a device.',
+      doc: 'Creates a filesystem on a device.',
       examples: ["salt '*' disk.format /dev/sdX1"],
       params: {
         device,
@@ -314,7 +314,7 @@ export default defineModule({
       run: (args, ctx) => filesystemType(args.device, ctx),
     }),
     get_fstype_from_path: fn({
-      doc: 'The filesystem a path is on.',
+      doc: 'The filesystem of a path.',
       examples: ["salt '*' disk.get_fstype_from_path /root"],
       params: { path: p.path() },
       run({ path }) {

@@ -31,7 +31,7 @@ function seconds(text: string): number {
   return Math.min(value, week);
 }
 
-/** Lines without comments, those in brackets joined. */
+/** Lines without comments; lines in parentheses are joined. */
 function zoneLines(text: string): string[] {
   const found: string[] = [];
   let open = '';
@@ -80,7 +80,7 @@ export function parseZone(text: string): PlainDict {
   return zone;
 }
 
-/** By dig when it is there; otherwise as every program here resolves names. */
+/** With dig if it is installed; otherwise with the system's resolver. */
 async function resolved(
   host: string,
   nameserver: string | null,
@@ -109,7 +109,7 @@ const byDig = (kind: string, args: Value[], ctx: ModuleContext): Promise<Value> 
 
 const host = p.string({ doc: 'the name' });
 const domain = p.string({ doc: 'the domain' });
-const nameserver = p.string({ default: null, doc: 'the server to ask' });
+const nameserver = p.string({ default: null, doc: 'the name server to query' });
 const hostsfile = p.path({ default: '/etc/hosts', doc: 'the file' });
 
 const files = {
@@ -168,7 +168,7 @@ const files = {
     },
   }),
   serial: fn({
-    doc: 'A serial number for a zone, kept in a grain; `update` makes a new one.',
+    doc: 'A serial number for a zone, stored in a grain; `update` creates a new one.',
     examples: ["salt '*' dnsutil.serial example.com"],
     params: { zone: p.string({ default: '', doc: 'the zone' }), update: p.bool({ default: false, doc: 'a new one' }) },
     async run(args, ctx) {

@@ -1,4 +1,4 @@
-// Execution module `lowpkg` of Debian's family: packages as dpkg knows them, below what apt does.
+// Execution module `lowpkg` of Debian's family: packages in dpkg's database, without apt.
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: dpkg-query has its own placeholders, which look like templates
 import {
   cleanKwargs,
@@ -20,7 +20,7 @@ import { changes, nameList, packageFileInfo, packageRecords, readPackages, versi
 
 const packages = p.rest({ doc: 'names of packages; all unless given' });
 const kwargs = p.kwargs();
-/** As `pkg` answers it, which asks dpkg the same. */
+/** The same answer as `pkg`, which also queries dpkg. */
 const asPkg = (doc: string, name: string) =>
   fn({
     doc,
@@ -32,7 +32,7 @@ const asPkg = (doc: string, name: string) =>
 export default defineModule({
   name: 'dpkg_lowpkg',
   virtualName: 'lowpkg',
-  doc: 'Packages as dpkg knows them.',
+  doc: 'Packages in the database of dpkg.',
   available: ({ grains }) =>
     dictGet(grains, 'os_family') === 'Debian' ||
     'The dpkg execution module cannot be loaded: only works on Debian family systems.',
@@ -84,7 +84,7 @@ export default defineModule({
       },
     }),
     unpurge: fn({
-      doc: 'Takes back that packages shall be purged.',
+      doc: 'Cancels the purge of packages.',
       examples: ["salt '*' lowpkg.unpurge curl"],
       params: { packages },
       async run(args, ctx) {

@@ -25,7 +25,7 @@ export default defineModule({
     get: fn({
       doc: 'The value of a variable, or the default.',
       examples: ["salt '*' environ.get foo", "salt '*' environ.get baz default=False"],
-      params: { key, default: p.any({ default: '', doc: 'given back, whatever it is, when there is no value' }) },
+      params: { key, default: p.any({ default: '', doc: 'returned when there is no value; any type' }) },
       run: (args) => (typeof args.key === 'string' ? (process.env[args.key] ?? args.default) : false),
     }),
     has_value: fn({
@@ -42,7 +42,7 @@ export default defineModule({
       examples: ["salt '*' environ.item foo", "salt '*' environ.item '[foo, baz]' default=None"],
       params: {
         keys: p.oneOf(['list', 'string']),
-        default: p.any({ default: '', doc: 'given back, whatever it is, when there is no value' }),
+        default: p.any({ default: '', doc: 'returned when there is no value; any type' }),
       },
       run(args) {
         const names = Array.isArray(args.keys)

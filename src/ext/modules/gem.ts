@@ -16,7 +16,7 @@ async function managerAnswers(manager: string, runas: Value, ctx: ModuleContext)
   );
 }
 
-/** Runs gem: the given one, that of a manager of Rubies, or the system's. */
+/** Runs the given gem program, that of a Ruby version manager, or the system's. */
 async function gem(words: string[], { ruby, runas, gem_bin }: Where, ctx: ModuleContext): Promise<string> {
   const command = [gem_bin ? pyStr(gem_bin) : 'gem', ...words];
   const as = newDict([['runas', runas]]);
@@ -67,9 +67,9 @@ const install = fn({
     version: p.string({ default: null, falsy: null, doc: 'the version' }),
     rdoc: p.bool({ default: false, doc: 'with RDoc documentation' }),
     ri: p.bool({ default: false, doc: 'with ri documentation' }),
-    pre_releases: p.bool({ default: false, doc: 'with versions that are not released yet' }),
+    pre_releases: p.bool({ default: false, doc: 'include pre-release versions' }),
     proxy: p.string({ default: null, falsy: null, doc: 'proxy to use' }),
-    source: p.string({ default: null, falsy: null, doc: 'address to take them from' }),
+    source: p.string({ default: null, falsy: null, doc: 'address of the source' }),
   },
   async run(args, ctx) {
     const modern = (await versionOf(args, ctx)).startsWith('3.');
@@ -104,13 +104,13 @@ export default defineModule({
       run: (args, ctx) => gem(['uninstall', ...names(args.gems), '-a', '-x'], args, ctx),
     }),
     update: fn({
-      doc: 'Brings gems to their newest version.',
+      doc: 'Updates gems to their newest version.',
       examples: ["salt '*' gem.update vagrant"],
       params: { gems, ...where },
       run: (args, ctx) => gem(['update', ...names(args.gems)], args, ctx),
     }),
     update_system: fn({
-      doc: 'Brings gem itself to another version.',
+      doc: 'Updates gem itself, optionally to a given version.',
       examples: ["salt '*' gem.update_system"],
       params: { version: p.string({ default: '', doc: 'the version' }), ...where },
       run: (args, ctx) => gem(['update', '--system', args.version], args, ctx),
@@ -135,7 +135,7 @@ export default defineModule({
       },
     }),
     list_upgrades: fn({
-      doc: 'Gems of which there is a newer version.',
+      doc: 'Gems with a newer version.',
       examples: ["salt '*' gem.list_upgrades"],
       params: where,
       async run(args, ctx) {
@@ -148,19 +148,19 @@ export default defineModule({
       },
     }),
     sources_add: fn({
-      doc: 'Adds an address gems are taken from.',
+      doc: 'Adds a gem source.',
       examples: ["salt '*' gem.sources_add https://gems.example.com/"],
       params: { source_uri: source, ...where },
       run: (args, ctx) => gem(['sources', '--add', args.source_uri], args, ctx),
     }),
     sources_remove: fn({
-      doc: 'Removes an address gems are taken from.',
+      doc: 'Removes a gem source.',
       examples: ["salt '*' gem.sources_remove https://gems.example.com/"],
       params: { source_uri: source, ...where },
       run: (args, ctx) => gem(['sources', '--remove', args.source_uri], args, ctx),
     }),
     sources_list: fn({
-      doc: 'The addresses gems are taken from.',
+      doc: 'The gem sources.',
       examples: ["salt '*' gem.sources_list"],
       params: where,
       run: async (args, ctx) => lines(await gem(['sources'], args, ctx)).slice(2),

@@ -1,4 +1,4 @@
-// Execution module `glusterfs`: peers and volumes of a file system over several machines.
+// Execution module `glusterfs`: peers and volumes of a distributed file system.
 import {
   commandError,
   defineModule,
@@ -32,7 +32,7 @@ function asDict(node: Node): Value {
   return newDict(node.children.map((one) => [one.name, asDict(one)]));
 }
 
-/** A word of gluster's own prompt, where white space ends it and a line break would begin another command. */
+/** One word for gluster's prompt, where white space ends a word and a line break would start another command. */
 function word(text: Value): string {
   const said = pyStr(text);
   if (!/^[^\s'"\\]+$/.test(said)) throw invocationError(`${JSON.stringify(said)} cannot be part of a gluster command`);
@@ -154,7 +154,7 @@ function createWords(args: Volume): string[] {
 }
 
 const name = p.string({ doc: 'the volume' });
-const force = p.bool({ default: false, doc: 'whatever gluster thinks of it' });
+const force = p.bool({ default: false, doc: 'ignore warnings of gluster' });
 
 const functions = {
   peer_status: fn({
@@ -163,7 +163,7 @@ const functions = {
     run: (_, ctx) => peers(ctx),
   }),
   peer: fn({
-    doc: 'Takes another machine in.',
+    doc: 'Adds a peer.',
     examples: ["salt 'one' glusterfs.peer two.example.com"],
     params: { name: p.string({ doc: 'the machine' }) },
     run(args, ctx) {
@@ -172,7 +172,7 @@ const functions = {
     },
   }),
   create_volume: fn({
-    doc: 'Makes a volume.',
+    doc: 'Creates a volume.',
     examples: ["salt 'one' glusterfs.create_volume web '[one:/brick, two:/brick]' replica=2"],
     params: {
       name,
@@ -183,7 +183,7 @@ const functions = {
       transport: p.string({ default: 'tcp', doc: 'tcp or rdma' }),
       start: p.bool({ default: false, doc: 'start it' }),
       force,
-      arbiter: p.bool({ default: false, doc: 'the third copy holds no data' }),
+      arbiter: p.bool({ default: false, doc: 'the third brick is an arbiter without data' }),
     },
     async run(args, ctx) {
       if (!(await worked(createWords(args), ctx))) return false;
@@ -199,7 +199,7 @@ const functions = {
     },
   }),
   info: fn({
-    doc: 'What volumes are made of.',
+    doc: 'Details of volumes.',
     examples: ["salt '*' glusterfs.info"],
     params: { name: p.string({ default: null, doc: 'the volume; all otherwise' }) },
     run: (args, ctx) => info(args.name, ctx),
@@ -228,7 +228,7 @@ const functions = {
     },
   }),
   add_volume_bricks: fn({
-    doc: 'Adds bricks that are not there yet.',
+    doc: 'Adds bricks that do not exist yet.',
     examples: ["salt '*' glusterfs.add_volume_bricks web three:/brick"],
     params: { name, bricks: p.strings({ doc: 'machine:/path, one or several' }) },
     async run(args, ctx) {
@@ -243,7 +243,7 @@ const functions = {
 
 export default defineModule({
   name: 'glusterfs',
-  doc: 'Peers and volumes of a file system over several machines.',
+  doc: 'Peers and volumes of GlusterFS.',
   available: () => which('gluster') !== null || 'glusterfs server is not installed',
   reads: ['peer_status', 'list_volumes', 'info'],
   functions,

@@ -52,7 +52,7 @@ async function call(ctx: TestContext, { fun, args, kwargs }: Case): Promise<Valu
 
 const shown = (value: Value): string => dumpJson(value, { sortKeys: true, ensureAscii: false, indent: 1 });
 const title = (item: Case): string => `${item.fun} ${dumpJson(item.args)} ${dumpJson(item.kwargs)}`.slice(0, 120);
-/** Where the words differ on purpose: a missing function cannot name Python's own. */
+/** Deliberate differences of texts: the message for a missing function cannot name Python's function. */
 const ownWords = new Set(['test.try']);
 
 const opts: PlainDict = newDict([

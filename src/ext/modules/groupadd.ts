@@ -1,4 +1,4 @@
-// Execution module `group`: groups of the machine, by groupadd and its kin.
+// Execution module `group`: groups of the machine, with groupadd and related tools.
 import { defineModule, fn, newDict, type PlainDict, p, pyInt, pyStr, textList } from 'halite/sdk';
 import { allGroups, type Group, groupByName, runTool } from 'halite/sdk/system';
 
@@ -38,14 +38,14 @@ export default defineModule({
       run: (args) => allGroups(args.root ?? '').map(describe),
     }),
     add: fn({
-      doc: 'Makes a group.',
+      doc: 'Creates a group.',
       examples: ["salt '*' group.add foo 3456"],
       params: {
         name,
         gid: p.int({ default: null }),
         system: p.bool({ default: false }),
         root,
-        non_unique: p.bool({ default: false, doc: 'the id may be in use' }),
+        non_unique: p.bool({ default: false, doc: 'allow an id that is in use' }),
       },
       async run(args, ctx) {
         const id = args.gid ? ['-g', pyStr(args.gid), ...(args.non_unique ? ['-o'] : [])] : [];
@@ -76,7 +76,7 @@ export default defineModule({
       },
     }),
     adduser: fn({
-      doc: 'Puts a user into a group.',
+      doc: 'Adds a user to a group.',
       examples: ["salt '*' group.adduser foo bar"],
       params: { name, username: p.string(), root },
       run: async (args, ctx) =>
@@ -84,7 +84,7 @@ export default defineModule({
           .retcode === 0,
     }),
     deluser: fn({
-      doc: 'Takes a user out of a group.',
+      doc: 'Removes a user from a group.',
       examples: ["salt '*' group.deluser foo bar"],
       params: { name, username: p.string(), root },
       async run(args, ctx) {

@@ -18,14 +18,14 @@ function textOrBytes(bytes: Buffer): Value {
   return Buffer.from(text, 'utf8').equals(bytes) ? text : new Uint8Array(bytes);
 }
 
-/** The bytes behind base64; padding that does not fit is an error, as in Python. */
+/** Decodes base64; wrong padding is an error, as in Python. */
 function fromBase64(text: string): Buffer {
   const bytes = decodeBase64(text);
   if (typeof bytes !== 'string') return Buffer.from(bytes);
   throw pythonError('binascii.Error', bytes.replace('failed to decode base64 data: ', ''));
 }
 
-/** Base64 in lines of 76 letters, each with a line end. */
+/** Base64 in lines of 76 characters, each with a line end. */
 const inLines = (bytes: Uint8Array): string =>
   Buffer.from(bytes)
     .toString('base64')
@@ -52,7 +52,7 @@ const digestOf = (algorithm: string) =>
   });
 const decoder = (name: string) =>
   fn({
-    doc: 'The text behind base64.',
+    doc: 'Decodes base64 to text.',
     examples: [`salt '*' hashutil.${name} 'Z2V0IHNhbHRlZA=='`],
     params: instr,
     run: (args) => textOrBytes(fromBase64(pyStr(args.instr))),
@@ -108,20 +108,20 @@ export default defineModule({
     }),
     base64_b64decode: decoder('base64_b64decode'),
     base64_encodestring: fn({
-      doc: 'A text in base64, in lines of 76 letters.',
+      doc: 'A text in base64, in lines of 76 characters.',
       examples: ["salt '*' hashutil.base64_encodestring 'get salted'"],
       params: instr,
       run: (args) => inLines(bytesOf(args.instr)),
     }),
     base64_decodestring: decoder('base64_decodestring'),
     base64_encodefile: fn({
-      doc: 'A file in base64, in lines of 76 letters.',
+      doc: 'A file in base64, in lines of 76 characters.',
       examples: ["salt '*' hashutil.base64_encodefile /path/to/binary_file"],
       params: { fname: p.path() },
       run: async ({ fname }) => inLines(await readFile(fname)),
     }),
     base64_decodefile: fn({
-      doc: 'Writes the bytes behind base64 into a file.',
+      doc: 'Decodes base64 and writes the bytes into a file.',
       examples: ["salt '*' hashutil.base64_decodefile instr='Z2V0IHNhbHRlZAo=' outfile='/path/to/binary_file'"],
       params: { ...instr, outfile: p.path() },
       async run(args) {

@@ -49,7 +49,7 @@ async function helm({ words, flags, kvflags }: Call, ctx: ModuleContext): Promis
   }
 }
 
-/** How a function answers: true, text, or data; what helm complained of otherwise. */
+/** The kind of answer: true, text, or data; otherwise helm's error message. */
 const readers = {
   done: async (call: Call, ctx: ModuleContext): Promise<Value> => {
     const { retcode, stderr } = await helm(call, ctx);
@@ -161,13 +161,13 @@ async function manage(args: Repositories, ctx: ModuleContext): Promise<PlainDict
 }
 
 const repo_manage = fn({
-  doc: 'Adds and removes repositories of charts; says which were there, came, went or failed.',
+  doc: 'Adds and removes chart repositories; returns which were unchanged, added, removed or failed.',
   examples: ["salt '*' helm.repo_manage present=\"[{name: stable, url: 'https://charts.example.com'}]\""],
   params: {
     present: p.oneOf(['list', 'string'], { default: null, doc: 'list of name and url' }),
     absent: p.oneOf(['list', 'string'], { default: null, doc: 'list of names' }),
     prune: p.bool({ default: false, doc: 'remove those not named' }),
-    namespace: p.string({ default: null, doc: 'the name space' }),
+    namespace: p.string({ default: null, doc: 'the namespace' }),
     ...common,
   },
   run: manage,

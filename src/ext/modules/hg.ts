@@ -23,7 +23,7 @@ const identity = p.string({ default: null, falsy: null, doc: 'private key for SS
 const ssh = (key: string | null): string[] => (key ? ['--ssh', `ssh -i ${pyStr(key)}`] : []);
 const optionWords = (given: Value): string[] => (given ? words(pyStr(given)) : []);
 
-/** What hg said; its complaint is a failure. */
+/** The output of hg; throws its error message on failure. */
 async function hg(
   argv: readonly string[],
   runas: string | null,
@@ -128,12 +128,12 @@ export default defineModule({
       },
     }),
     update: fn({
-      doc: 'Brings the folder to a revision.',
+      doc: 'Updates the folder to a revision.',
       examples: ["salt '*' hg.update /srv/code stable"],
       params: {
         cwd,
         rev: p.string({ doc: 'the revision' }),
-        force: p.bool({ default: false, doc: 'drop changes' }),
+        force: p.bool({ default: false, doc: 'discard changes' }),
         user,
       },
       run: (args, ctx) => hg(['update', args.rev, ...(args.force ? ['-C'] : [])], args.user, args.cwd, ctx),

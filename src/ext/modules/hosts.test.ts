@@ -1,4 +1,4 @@
-// Names in /etc/hosts, on a file of the test's own.
+// The module `hosts`, on a temporary file.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import hosts from './hosts.ts';
 const folder = mkdtempSync(join(tmpdir(), 'halite-hosts-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-it('adds names to an address, one or several, and takes one away again', async () => {
+it('adds one or several names to an address, and removes one again', async () => {
   const file = join(folder, 'hosts');
   writeFileSync(file, '10.0.0.1\t\told\n');
   const ctx = testContext({ modules: [hosts], opts: { 'hosts.file': file } });

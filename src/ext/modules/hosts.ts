@@ -5,7 +5,7 @@ import { existsSync, isFile, readFileSync, writeFileSync } from 'halite/sdk/fs';
 import { lines, words } from 'halite/sdk/text';
 
 interface Row {
-  /** Text of a line that is only a comment. */
+  /** The text of a comment line. */
   readonly only?: string;
   readonly ip: string;
   aliases: string[];
@@ -62,7 +62,7 @@ function hasPair(ctx: ModuleContext, ip: string, alias: Value): boolean {
   return row !== undefined && names(alias).every((name) => row.aliases.includes(name));
 }
 
-/** Replaces, line by line, what an address stands for. */
+/** Replaces the names of an address, line by line. */
 function editLines(
   path: string,
   edit: (ip: string, rest: string[], comment: string | undefined) => string | undefined | null,
@@ -149,7 +149,7 @@ export default defineModule({
       },
     }),
     rm_host: fn({
-      doc: 'Takes a name from an address.',
+      doc: 'Removes a name from an address.',
       examples: ["salt '*' hosts.rm_host <ip> <alias>"],
       params: { ip, alias: p.string({ doc: 'the name' }) },
       run(args, ctx) {

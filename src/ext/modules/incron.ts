@@ -34,7 +34,7 @@ interface Job {
 }
 interface Table {
   readonly crons: readonly Job[];
-  /** Lines that are no jobs. */
+  /** Lines that are not jobs. */
   readonly pre: readonly string[];
 }
 
@@ -54,7 +54,7 @@ async function raw(user: string, ctx: ModuleContext): Promise<string> {
   return (await command(ctx, ['incrontab', '-l', user], { rstrip: false, runas: user })).stdout;
 }
 
-/** Nothing, or what incrontab complained of. */
+/** Empty, or incrontab's error message. */
 async function write(user: string, { crons, pre }: Table, ctx: ModuleContext): Promise<string | undefined> {
   const text = [...pre, ...crons.map(({ path, mask, cmd }) => `${path} ${mask} ${cmd}`)].map((line) => `${line}\n`);
   if (user === 'system') {
@@ -109,7 +109,7 @@ const user = p.string({ doc: 'whose table; `system` is that of the machine' });
 const job = {
   user,
   path: p.string({ doc: 'the file or folder' }),
-  mask: p.string({ doc: 'what must happen to it' }),
+  mask: p.string({ doc: 'the events to watch for' }),
   cmd: p.string({ doc: 'the command' }),
 };
 
@@ -141,26 +141,26 @@ export default defineModule({
       },
     }),
     raw_incron: fn({
-      doc: 'The table of a user as it is.',
+      doc: 'The raw table of a user.',
       examples: ["salt '*' incron.raw_incron root"],
       params: { user },
       run: (args, ctx) => raw(args.user, ctx),
     }),
     raw_system_incron: fn({
-      doc: 'The table of the machine that Salt keeps.',
+      doc: 'The system table that Salt manages.',
       examples: ["salt '*' incron.raw_system_incron"],
       run: (_, ctx) => raw('system', ctx),
     }),
     set_job: change('Adds or changes a job.', "set_job root /root IN_MODIFY 'echo $# $@'", setJob),
     rm_job: change('Removes a job.', "rm_job root /root IN_MODIFY 'echo $# $@'", removeJob),
     write_incron_file: fn({
-      doc: 'Makes a file the table of a user.',
+      doc: 'Replaces the table of a user by a file.',
       examples: ["salt '*' incron.write_incron_file root /tmp/new_incron"],
       params: { user, path: p.string({ doc: 'the file' }) },
       run: async (args, ctx) => (await command(ctx, ['incrontab', args.path], { runas: args.user })).retcode === 0,
     }),
     write_incron_file_verbose: fn({
-      doc: 'The same, with everything incrontab said.',
+      doc: 'The same, with the complete output of incrontab.',
       examples: ["salt '*' incron.write_incron_file_verbose root /tmp/new_incron"],
       params: { user, path: p.string({ doc: 'the file' }) },
       run: (args, ctx) =>

@@ -24,7 +24,7 @@ interface Series {
 const named = (text: string): string => `"${text.replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n')}"`;
 const literal = (text: string): string => `'${text.replace(/['\\]/g, '\\$&').replaceAll('\n', '\\n')}'`;
 
-/** Sends a query to the server that arguments (`influxdb_host`, …) or options (`influxdb.host`, …) name. */
+/** Sends a query to the server given by arguments (`influxdb_host`, …) or options (`influxdb.host`, …). */
 async function query(text: string, client: PlainDict, ctx: ModuleContext, db?: string): Promise<Series[][]> {
   const option = async (name: string, otherwise: Value): Promise<string> => {
     const given = client[`influxdb_${name}`];
@@ -57,7 +57,7 @@ async function rows(text: string, client: PlainDict, ctx: ModuleContext): Promis
   return (await query(text, client, ctx)).flat().flatMap(rowsOf);
 }
 
-/** Does something, and says so. */
+/** Runs a query and returns true. */
 async function done(text: string, client: PlainDict, ctx: ModuleContext): Promise<true> {
   await query(text, client, ctx);
   return true;
@@ -94,7 +94,7 @@ const rule = {
   client_args,
 };
 
-/** A function on one thing: whether it is there decides whether anything is done. */
+/** A function that creates or removes one object, depending on whether it exists. */
 const guarded = (example: string, doc: string, there: boolean, what: 'db' | 'user', text: (name: string) => string) =>
   fn({
     doc,
@@ -118,7 +118,7 @@ const databaseFunctions = {
     run: (args, ctx) => databases(args.client_args, ctx),
   }),
   db_exists: fn({
-    doc: 'Whether a database is there.',
+    doc: 'Whether a database exists.',
     examples: ["salt '*' influxdb.db_exists telegraf"],
     params: { name, client_args },
     run: (args, ctx) => hasDatabase(args.name, args.client_args, ctx),
@@ -135,19 +135,19 @@ const userFunctions = {
     run: (args, ctx) => users(args.client_args, ctx),
   }),
   user_exists: fn({
-    doc: 'Whether a user is there.',
+    doc: 'Whether a user exists.',
     examples: ["salt '*' influxdb.user_exists larry"],
     params: { name, client_args },
     run: async (args, ctx) => (await userInfo(args.name, args.client_args, ctx)) !== undefined,
   }),
   user_info: fn({
-    doc: 'What is known of a user.',
+    doc: 'Details of a user.',
     examples: ["salt '*' influxdb.user_info larry"],
     params: { name, client_args },
     run: async (args, ctx) => (await userInfo(args.name, args.client_args, ctx)) ?? null,
   }),
   create_user: fn({
-    doc: 'Makes a user.',
+    doc: 'Creates a user.',
     examples: ["salt '*' influxdb.create_user larry secret"],
     params: { name, passwd, admin: p.bool({ default: false, doc: 'an administrator' }), client_args },
     async run(args, ctx) {
@@ -172,14 +172,14 @@ const userFunctions = {
     run: (args, ctx) => done(`GRANT ALL PRIVILEGES TO ${named(args.name)}`, args.client_args, ctx),
   }),
   revoke_admin_privileges: fn({
-    doc: 'Makes an administrator a user.',
+    doc: 'Removes administrator rights from a user.',
     examples: ["salt '*' influxdb.revoke_admin_privileges larry"],
     params: { name, client_args },
     run: (args, ctx) => done(`REVOKE ALL PRIVILEGES FROM ${named(args.name)}`, args.client_args, ctx),
   }),
   remove_user: guarded('remove_user larry', 'Removes a user.', true, 'user', (user) => `DROP USER ${named(user)}`),
   list_privileges: fn({
-    doc: 'What a user may do, by database.',
+    doc: 'The rights of a user, by database.',
     examples: ["salt '*' influxdb.list_privileges larry"],
     params: { name, client_args },
     async run(args, ctx) {
@@ -195,14 +195,14 @@ const userFunctions = {
     },
   }),
   grant_privilege: fn({
-    doc: 'Allows a user something on a database.',
+    doc: 'Grants a user a right on a database.',
     examples: ["salt '*' influxdb.grant_privilege telegraf read larry"],
     params: { database, privilege, username, client_args },
     run: (args, ctx) =>
       done(`GRANT ${args.privilege} ON ${named(args.database)} TO ${named(args.username)}`, args.client_args, ctx),
   }),
   revoke_privilege: fn({
-    doc: 'Takes a right on a database from a user.',
+    doc: 'Revokes a right on a database from a user.',
     examples: ["salt '*' influxdb.revoke_privilege telegraf read larry"],
     params: { database, privilege, username, client_args },
     run: (args, ctx) =>
@@ -218,7 +218,7 @@ const policyFunctions = {
     run: (args, ctx) => policy(args.database, args.name, args.client_args, ctx),
   }),
   retention_policy_exists: fn({
-    doc: 'Whether a retention policy is there.',
+    doc: 'Whether a retention policy exists.',
     examples: ["salt '*' influxdb.retention_policy_exists telegraf week"],
     params: { database, name, client_args },
     run: async (args, ctx) => isTruthy(await policy(args.database, args.name, args.client_args, ctx)),
@@ -231,7 +231,7 @@ const policyFunctions = {
       done(`DROP RETENTION POLICY ${named(args.name)} ON ${named(args.database)}`, args.client_args, ctx),
   }),
   create_retention_policy: fn({
-    doc: 'Makes a retention policy.',
+    doc: 'Creates a retention policy.',
     examples: ["salt '*' influxdb.create_retention_policy telegraf week 7d 1"],
     params: rule,
     run: (args, ctx) => done(ruleText('CREATE', args), args.client_args, ctx),
@@ -259,7 +259,7 @@ function ruleText(verb: string, rule: Rule): string {
 
 const queryFunctions = {
   continuous_query_exists: fn({
-    doc: 'Whether a continuous query is there.',
+    doc: 'Whether a continuous query exists.',
     examples: ["salt '*' influxdb.continuous_query_exists telegraf means"],
     params: { database, name, client_args },
     run: async (args, ctx) => isTruthy(await continuous(args.database, args.name, args.client_args, ctx)),
@@ -271,7 +271,7 @@ const queryFunctions = {
     run: (args, ctx) => continuous(args.database, args.name, args.client_args, ctx),
   }),
   create_continuous_query: fn({
-    doc: 'Makes a continuous query.',
+    doc: 'Creates a continuous query.',
     examples: [
       "salt '*' influxdb.create_continuous_query telegraf means 'SELECT mean(*) INTO x FROM y GROUP BY time(1h)'",
     ],

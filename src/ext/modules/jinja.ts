@@ -1,10 +1,10 @@
-// Execution module `jinja`: what maps and data files of formulas give on this minion.
+// Execution module `jinja`: renders map and data files of formulas on this minion.
 import { defineModule, fn, invocationError, type ModuleContext, p, type Value } from 'halite/sdk';
 import { dumpJson, loadJson } from 'halite/sdk/codec';
 
 const path = p.string({ doc: 'the file, below the root of the file server' });
 
-/** A name of a file inside the quotes of a template. */
+/** A file name escaped for a quoted string of a template. */
 function quoted(name: string): string {
   if (/["\n{}%]/.test(name)) throw invocationError(`'${name}' is no name of a file`);
   return `"${name}"`;
@@ -12,13 +12,13 @@ function quoted(name: string): string {
 
 /** The last line is JSON, which is YAML as well; it goes through the renderers of states as in Salt. */
 async function render(lines: readonly string[], ctx: ModuleContext): Promise<Value> {
-  // Once more through JSON: maps of templates remember that they are ordered, which shows in some outputs.
+  // A second pass through JSON: maps of templates are marked as ordered, which some outputters show.
   return loadJson(dumpJson(await ctx.render(`${lines.join('\n')}\n`, { saltenv: 'base' })));
 }
 
 export default defineModule({
   name: 'jinja',
-  doc: 'Look at what maps and data files of formulas give.',
+  doc: 'Shows the data of maps and data files of formulas.',
   reads: ['load_map', 'import_yaml', 'import_json'],
   functions: {
     load_map: fn({

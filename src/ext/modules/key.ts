@@ -35,7 +35,7 @@ export default defineModule({
       run: ({ hash_type }, ctx) => fingerprint('minion.pub', hash_type, ctx),
     }),
     finger_master: fn({
-      doc: 'Fingerprint of the master’s public key, as this minion keeps it.',
+      doc: 'Fingerprint of the master’s public key that this minion stores.',
       examples: ["salt '*' key.finger_master"],
       params,
       run: ({ hash_type }, ctx) => fingerprint('minion_master.pub', hash_type, ctx),

@@ -4,7 +4,7 @@ import { readText } from 'halite/sdk/fs';
 import { askTool, which } from 'halite/sdk/system';
 import { lines } from 'halite/sdk/text';
 
-/** Where a family of systems keeps the layout, and under which key. */
+/** The file and key of the layout on a family of systems. */
 const places: Readonly<Record<string, readonly [file: string, key: string]>> = {
   RedHat: ['/etc/sysconfig/keyboard', 'LAYOUT'],
   Debian: ['/etc/default/keyboard', 'XKBLAYOUT'],

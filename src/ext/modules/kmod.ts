@@ -32,7 +32,7 @@ function available(): string[] {
   try {
     files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.includes('.ko'));
   } catch {
-    // a kernel without modules
+    // A kernel without modules.
   }
   const loadable = files
     .map((file) => basename(file))
@@ -113,7 +113,7 @@ export default defineModule({
       run: async (args, ctx) => (await loaded(ctx)).includes(args.mod),
     }),
     load: fn({
-      doc: 'Loads a module; the modules that are new now.',
+      doc: 'Loads a module; returns the newly loaded modules.',
       examples: ["salt '*' kmod.load kvm"],
       params: { mod, persist: p.bool({ default: false, doc: 'also at every boot' }) },
       async run(args, ctx) {
@@ -125,11 +125,11 @@ export default defineModule({
       },
     }),
     remove: fn({
-      doc: 'Unloads a module; the modules that are gone now.',
+      doc: 'Unloads a module; returns the unloaded modules.',
       examples: ["salt '*' kmod.remove kvm"],
       params: {
         mod,
-        persist: p.bool({ default: false, doc: 'also no more at boot' }),
+        persist: p.bool({ default: false, doc: 'also remove it from boot' }),
         comment: p.bool({ default: true, doc: 'comment the line out instead of removing it' }),
       },
       async run(args, ctx) {

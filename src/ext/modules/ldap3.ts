@@ -1,4 +1,4 @@
-// Execution module `ldap3`: entries of a directory, by the tools of OpenLDAP.
+// Execution module `ldap3`: entries of a directory, with the tools of OpenLDAP.
 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -50,7 +50,7 @@ function decoded(bytes: Buffer): Value {
   return Buffer.from(text, 'utf8').equals(bytes) ? text : new Uint8Array(bytes);
 }
 
-/** One attribute; whatever is in the value cannot become another line. */
+/** One attribute; encoded so that the value cannot add another line. */
 function attribute(key: string, value: Value): string {
   const bytes = value instanceof Uint8Array ? Buffer.from(value) : Buffer.from(pyStr(value), 'utf8');
   return `${key.replace(/[^\w;.-]/g, '')}:: ${bytes.toString('base64')}`;
@@ -61,7 +61,7 @@ const valuesOf = (given: Value | undefined): Value[] =>
 const entriesOf = (dict: Value): [string, Value[]][] =>
   isDict(dict) ? dictEntries(dict).map(([key, value]) => [pyStr(key), valuesOf(value)]) : [];
 
-/** Runs a tool against the server of a connection; the password goes through a file that only we can read. */
+/** Runs a tool against the server of a connection; the password is passed in a file that only this user can read. */
 async function ask(
   tool: string,
   spec: Value,
@@ -127,7 +127,7 @@ export default defineModule({
   reads: ['search'],
   functions: {
     search: fn({
-      doc: 'Entries that fit, by name: attribute → list of values.',
+      doc: 'Entries that match, by name: attribute → list of values.',
       examples: ["salt '*' ldap3.search \"{url: 'ldap://ldap.example.com/'}\" dc=example,dc=com filterstr='(uid=amy)'"],
       params: {
         connect_spec,

@@ -14,7 +14,7 @@ import {
 import { askTool, runTool, which } from 'halite/sdk/system';
 import { lines, splitTimes, words } from 'halite/sdk/text';
 
-/** `u:name:rwx` after its kind, as permissions and a number. */
+/** The part of `u:name:rwx` after its kind, with permissions also as a number. */
 function permissionsOf(text: string): PlainDict {
   const [read, write, execute] = ['r', 'w', 'x'].map((letter) => text.includes(letter));
   const octal = (read ? 4 : 0) + (write ? 2 : 0) + (execute ? 1 : 0);
@@ -64,7 +64,7 @@ export function parseAcl(text: string): PlainDict {
   return found;
 }
 
-/** `d:u` and its like for the words operators write. */
+/** `d:u` and similar prefixes for the kinds that operators write. */
 function prefixOf(type: string): string {
   const isDefault = type.startsWith('d');
   const kind = type.replace('default:', '').replace('d:', '');

@@ -48,7 +48,7 @@ function isLinked(service: string): boolean {
   );
 }
 
-/** Lets a service start with the machine, or not, with whatever tool there is for that. */
+/** Enables or disables a service at boot, with the tool that is installed. */
 async function setBoot(service: string, on: boolean, ctx: ModuleContext): Promise<boolean> {
   if (!scripts().includes(service)) throw commandError(`Service ${service} is not available`);
   const tools: [string, string[][]][] = [
@@ -124,7 +124,11 @@ export default defineModule({
       examples: ["salt '*' service.status <service name>"],
       params: {
         name,
-        sig: p.string({ default: null, falsy: null, doc: 'text in the list of processes, in place of the script' }),
+        sig: p.string({
+          default: null,
+          falsy: null,
+          doc: 'text to search in the process list, instead of using the script',
+        }),
         kwargs,
       },
       async run(args, ctx): Promise<Value> {
@@ -155,25 +159,25 @@ export default defineModule({
     get_enabled: list('The services that start with the machine.', 'get_enabled', isLinked),
     get_disabled: list('The services that do not start with the machine.', 'get_disabled', (one) => !isLinked(one)),
     enable: fn({
-      doc: 'Lets a service start with the machine.',
+      doc: 'Enables a service at boot.',
       examples: ["salt '*' service.enable <service name>"],
       params: { name, kwargs },
       run: (args, ctx) => setBoot(args.name, true, ctx),
     }),
     disable: fn({
-      doc: 'Lets a service not start with the machine.',
+      doc: 'Disables a service at boot.',
       examples: ["salt '*' service.disable <service name>"],
       params: { name, kwargs },
       run: (args, ctx) => setBoot(args.name, false, ctx),
     }),
     enabled: fn({
-      doc: 'Whether a service starts with the machine.',
+      doc: 'Whether a service is enabled at boot.',
       examples: ["salt '*' service.enabled <service name>"],
       params: { name, kwargs },
       run: (args) => isLinked(args.name),
     }),
     disabled: fn({
-      doc: 'Whether a service does not start with the machine.',
+      doc: 'Whether a service is disabled at boot.',
       examples: ["salt '*' service.disabled <service name>"],
       params: { name, kwargs },
       run: (args) => scripts().includes(args.name) && !isLinked(args.name),

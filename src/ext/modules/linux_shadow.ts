@@ -1,4 +1,4 @@
-// Execution module `shadow`: passwords and their ages, as /etc/shadow holds them.
+// Execution module `shadow`: passwords and their ages in /etc/shadow.
 
 import { join } from 'node:path';
 import {
@@ -96,7 +96,7 @@ const age = (doc: string, param: string, key: string, option: string, check = tr
 export default defineModule({
   name: 'linux_shadow',
   virtualName: 'shadow',
-  doc: 'Passwords of users and how long they last.',
+  doc: 'Passwords of users and their ages.',
   available: () => process.platform === 'linux' || 'shadow: only Linux is supported',
   reads: ['default_hash', 'info', 'list_users', 'gen_password'],
   functions: {
@@ -142,7 +142,7 @@ export default defineModule({
       params: {
         name,
         password: p.string({ doc: 'hash' }),
-        use_usermod: p.isTrue({ default: false, doc: 'let the program usermod do it' }),
+        use_usermod: p.isTrue({ default: false, doc: 'use the program usermod' }),
         root,
       },
       async run(args, ctx) {
@@ -155,7 +155,7 @@ export default defineModule({
       },
     }),
     del_password: fn({
-      doc: 'Takes the password of a user away: anybody can log in.',
+      doc: 'Removes the password of a user: anybody can log in.',
       examples: ["salt '*' shadow.del_password username"],
       params: { name, root },
       async run(args, ctx) {

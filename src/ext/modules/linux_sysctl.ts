@@ -49,7 +49,7 @@ function configured(path: string): PlainDict | undefined {
   return found;
 }
 
-/** The lines with the setting in its place, or undefined when it is there already. */
+/** The lines with the setting added or changed; undefined when it is already set. */
 function edited(text: string, name: string, value: string): string | undefined {
   let found = false;
   let same = false;
@@ -105,7 +105,7 @@ export default defineModule({
   reads: ['default_config', 'show', 'get'],
   functions: {
     default_config: fn({
-      doc: 'The file settings are kept in.',
+      doc: 'The file of persistent settings.',
       examples: ["salt -G 'kernel:Linux' sysctl.default_config"],
       run: defaultConfig,
     }),
@@ -139,7 +139,7 @@ export default defineModule({
     persist: fn({
       doc: 'Changes a setting now and for every boot.',
       examples: ["salt '*' sysctl.persist net.ipv4.ip_forward 1"],
-      params: { name, value, config: p.string({ default: null, doc: 'file it is kept in' }) },
+      params: { name, value, config: p.string({ default: null, doc: 'the file to store it in' }) },
       run: (args, ctx) => persist(args.name, args.value, args.config, ctx),
     }),
   },

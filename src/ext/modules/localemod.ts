@@ -103,31 +103,31 @@ export default defineModule({
   reads: ['list_avail', 'get_locale', 'avail'],
   functions: {
     list_avail: fn({
-      doc: 'All that can be used now.',
+      doc: 'All available locales.',
       examples: ["salt '*' locale.list_avail"],
       run: (_, ctx) => available(ctx),
     }),
     get_locale: fn({
-      doc: 'The one of the system.',
+      doc: 'The locale of the system.',
       examples: ["salt '*' locale.get_locale"],
       run: (_, ctx) => getLocale(ctx),
     }),
     set_locale: fn({
-      doc: 'Sets the one of the system.',
+      doc: 'Sets the locale of the system.',
       examples: ["salt '*' locale.set_locale 'en_US.UTF-8'"],
       params: { locale },
       run: (args, ctx) => setLocale(args.locale, ctx),
     }),
     avail: fn({
-      doc: 'Whether one can be used now.',
+      doc: 'Whether a locale is available.',
       examples: ["salt '*' locale.avail 'en_US.UTF-8'"],
       params: { locale },
       run: async (args, ctx) => (await available(ctx)).some((item) => normal(item) === normal(args.locale)),
     }),
     gen_locale: fn({
-      doc: 'Makes one usable.',
+      doc: 'Generates a locale.',
       examples: ["salt '*' locale.gen_locale 'en_IE.UTF-8 UTF-8'"],
-      params: { locale, kwargs: p.kwargs({ doc: 'verbose: give back what the program printed' }) },
+      params: { locale, kwargs: p.kwargs({ doc: 'verbose: return the output of the program' }) },
       run: (args, ctx) => generate(args.locale, Boolean(args.kwargs['verbose']), ctx),
     }),
   },

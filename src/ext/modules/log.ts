@@ -1,4 +1,4 @@
-// Execution module `log`: write a line into the minion's log, mostly from templates.
+// Execution module `log`: writes a line into the minion's log, mostly from templates.
 import { defineModule, type ExtensionLog, fn, p } from 'halite/sdk';
 
 const at = (level: keyof ExtensionLog, name: string) =>

@@ -1,4 +1,4 @@
-// Execution module `logrotate`: the configuration of logrotate read and changed.
+// Execution module `logrotate`: reads and changes the configuration of logrotate.
 
 import { join } from 'node:path';
 import {
@@ -19,7 +19,7 @@ import { osError, readdirSync, readFileSync } from 'halite/sdk/fs';
 import { words } from 'halite/sdk/text';
 
 const standard = '/etc/logrotate.conf';
-/** Their lines are a script, up to `endscript`. */
+/** Directives that start a script, up to `endscript`. */
 const scripts = new Set(['firstaction', 'lastaction', 'prerotate', 'postrotate', 'preremove']);
 
 const settingOf = (parts: readonly string[]): Value => {
@@ -98,7 +98,7 @@ function stanzaText(key: string, stanza: PlainDict): string {
   return `${key} {\n${rows.join('')}}`;
 }
 
-/** A setting inside braces: the whole block is written again. Undefined when it is as asked. */
+/** Sets a value inside braces: the whole block is rewritten. Undefined when nothing changes. */
 function changedStanza(key: string, name: string, setting: Value, current: Value): PlainDict | undefined {
   if (current && !isDict(current)) {
     throw invocationError('Error: A setting for a dict was declared, but the configuration line given is not a dict');
@@ -133,7 +133,7 @@ const conf = p.path({ default: standard, doc: 'the configuration file' });
 
 export default defineModule({
   name: 'logrotate',
-  doc: 'The configuration of logrotate read and changed.',
+  doc: 'Reads and changes the configuration of logrotate.',
   reads: ['show_conf', 'get'],
   functions: {
     show_conf: fn({
@@ -143,7 +143,7 @@ export default defineModule({
       run: (args) => parse(args.conf_file),
     }),
     get: fn({
-      doc: 'One setting, or one inside braces; False when it is not there.',
+      doc: 'One setting, or one inside braces; False when it is not set.',
       examples: ["salt '*' logrotate.get rotate", "salt '*' logrotate.get /var/log/wtmp rotate"],
       params: {
         key: p.string(),
@@ -156,7 +156,7 @@ export default defineModule({
       },
     }),
     set: fn({
-      doc: 'Sets a line, or a setting inside braces, in the file that has it; True when it is so already.',
+      doc: 'Sets a line, or a setting inside braces, in the file that has it; True when it is already set.',
       examples: ["salt '*' logrotate.set rotate 2", "salt '*' logrotate.set /var/log/wtmp rotate 2"],
       params: {
         key: p.string(),

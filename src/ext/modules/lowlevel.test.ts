@@ -1,4 +1,4 @@
-// Modules near the system: dpkg, /sys and logrotate, on files of the test or answers of a pretended tool.
+// The modules for dpkg, /sys and logrotate, with temporary files or fake tools.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

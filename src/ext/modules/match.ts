@@ -1,4 +1,4 @@
-// Execution module `match`: does this minion fit a target expression.
+// Execution module `match`: whether this minion matches a target expression.
 import {
   defineModule,
   dictEntries,
@@ -47,7 +47,7 @@ function inData(data: Value, tgt: string, delimiter: string, regex: boolean): bo
   return tgt.includes(delimiter) && subdictMatch(data, tgt, { delimiter, regex });
 }
 
-/** Parts of a compound expression that speak of the id are decided for another id; the rest stays as it is. */
+/** Replaces the parts of a compound expression that match ids by their result for another id. */
 function forOtherId(expression: string, id: string): string {
   const decided = (yes: boolean): string => (yes ? '*' : 'SALT_MATCH_NOTHING');
   return words(expression)
@@ -91,7 +91,7 @@ async function decide(
   }
 }
 
-/** Salt answers False to expressions it cannot understand, and says why in the log. */
+/** Salt returns False for invalid expressions and logs the reason. */
 async function matches(
   kind: Kind,
   tgt: Value,
@@ -136,15 +136,15 @@ async function choose(
   return fallback;
 }
 
-const minionId = p.string({ default: null, doc: 'another id to try instead of this minion’s' });
-const delimiter = p.string({ default: defaultDelimiter, doc: 'what separates the levels of a key' });
+const minionId = p.string({ default: null, doc: 'another id instead of this minion’s' });
+const delimiter = p.string({ default: defaultDelimiter, doc: 'separator of the levels of a key' });
 
 const byId = (kind: Kind, doc: string, example: string) =>
   fn({
     doc,
     examples: [example],
     params: { tgt: p.oneOf(['string', 'list']), minion_id: minionId },
-    // Somebody's regular expression may take long: not in the daemon.
+    // A regular expression may take long, so it does not run in the daemon.
     inline: kind === 'glob' || kind === 'list',
     run: ({ tgt, minion_id }, ctx) => matches(kind, tgt, minion_id, defaultDelimiter, ctx),
   });
@@ -160,13 +160,13 @@ const byData = (kind: Kind, doc: string, example: string) =>
 const choiceParams = {
   tgt_type: p.string({ default: 'compound', doc: 'kind of the expressions' }),
   minion_id: minionId,
-  merge: p.dict({ default: null, falsy: null, doc: 'dictionary put over the result' }),
-  merge_lists: p.bool({ default: false, doc: 'join lists when merging' }),
+  merge: p.dict({ default: null, falsy: null, doc: 'dictionary merged over the result' }),
+  merge_lists: p.bool({ default: false, doc: 'concatenate lists when merging' }),
 };
 
 export default defineModule({
   name: 'match',
-  doc: 'Whether this minion fits a target expression.',
+  doc: 'Whether this minion matches a target expression.',
   reads: [
     'compound',
     'glob',
@@ -200,7 +200,7 @@ export default defineModule({
       "salt '*' match.pillar_pcre 'role:(web|db)'",
     ),
     ipcidr: fn({
-      doc: 'Whether an address or network fits one of this minion’s addresses.',
+      doc: 'Whether an address or network matches one of this minion’s addresses.',
       examples: ["salt '*' match.ipcidr '192.168.44.0/24'"],
       params: { tgt: p.string() },
       run: ({ tgt }, ctx) => matches('ipcidr', tgt, null, defaultDelimiter, ctx),
@@ -212,13 +212,13 @@ export default defineModule({
       run: ({ tgt }, ctx) => matches('data', tgt, null, defaultDelimiter, ctx),
     }),
     filter_by: fn({
-      doc: 'The value of the first expression in a dictionary that fits, or that of the default key.',
+      doc: 'The value of the first matching expression in a dictionary, or that of the default key.',
       examples: [`salt '*' match.filter_by '{web*: frontend, db*: backend}' minion_id=db03`],
       params: { lookup: p.dict(), ...choiceParams, default: p.scalar({ default: 'default', nullable: true }) },
       run: (args, ctx) => choose(dictEntries(args.lookup), args, dictGet(args.lookup, args.default) ?? null, ctx),
     }),
     search_by: fn({
-      doc: 'The keys of a dictionary whose lists hold an expression that fits; None when none does.',
+      doc: 'The keys of a dictionary whose lists contain a matching expression; None when none does.',
       examples: [`salt '*' match.search_by '{web: [node1, node2], db: [db*]}'`],
       params: { lookup: p.dict(), tgt_type: choiceParams.tgt_type, minion_id: minionId },
       async run({ lookup, tgt_type, minion_id }, ctx) {
@@ -232,7 +232,7 @@ export default defineModule({
       },
     }),
     ifelse: fn({
-      doc: 'Takes pairs of expression and value and a last value: the value of the first expression that fits, or the last.',
+      doc: 'Takes pairs of expression and value and a last value: returns the value of the first matching expression, or the last.',
       examples: [`salt '*' match.ifelse 'web*' frontend 'db*' backend other`],
       params: { args: p.rest(), ...choiceParams },
       run({ args, ...choice }, ctx) {

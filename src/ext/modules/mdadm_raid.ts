@@ -1,4 +1,4 @@
-// Execution module `raid`: arrays of disks, by mdadm.
+// Execution module `raid`: disk arrays, with mdadm.
 
 import {
   commandError,
@@ -111,22 +111,25 @@ export default defineModule({
   functions: {
     list: fn({ doc: 'All arrays.', examples: ["salt '*' raid.list"], run: (_, ctx) => arrays(ctx) }),
     detail: fn({
-      doc: 'All about an array.',
+      doc: 'Details of an array.',
       examples: ["salt '*' raid.detail /dev/md0"],
       params: { device: p.path({ default: '/dev/md0', doc: 'the array' }) },
       run: (args, ctx) => details(args.device, ctx),
     }),
     examine: fn({
-      doc: 'What a disk says of the array it belongs to.',
+      doc: 'The array metadata on a disk.',
       examples: ["salt '*' raid.examine /dev/sda1"],
-      params: { device: p.path({ doc: 'the disk' }), quiet: p.bool({ default: false, doc: 'no array is no failure' }) },
+      params: {
+        device: p.path({ doc: 'the disk' }),
+        quiet: p.bool({ default: false, doc: 'a missing array is not a failure' }),
+      },
       run: async (args, ctx) => {
         const { stdout } = await (args.quiet ? askTool : runTool)(ctx, 'mdadm', ['-Y', '-E', args.device]);
         return newDict(lines(stdout).map((line) => [partition(line, '=')[0], partition(line, '=')[2]]));
       },
     }),
     create: fn({
-      doc: 'Makes an array.',
+      doc: 'Creates an array.',
       examples: ["salt '*' raid.create /dev/md0 level=1 devices=['/dev/xvdd', '/dev/xvde']"],
       params: {
         name: device,
@@ -146,7 +149,7 @@ export default defineModule({
       },
     }),
     assemble: fn({
-      doc: 'Puts an array together again.',
+      doc: 'Assembles an array.',
       examples: ["salt '*' raid.assemble /dev/md0 ['/dev/xvdd', '/dev/xvde']"],
       params: { name: device, devices: p.strings({ split: ',', doc: 'disks' }), test_mode, kwargs },
       reads: ({ test_mode }) => test_mode,
@@ -163,7 +166,7 @@ export default defineModule({
         (await runTool(ctx, 'mdadm', ['--manage', args.name, '--add', args.device])).retcode === 0,
     }),
     destroy: fn({
-      doc: 'Takes an array apart; what was on it is lost.',
+      doc: 'Destroys an array; its data is lost.',
       examples: ["salt '*' raid.destroy /dev/md0"],
       params: { device },
       async run(args, ctx) {

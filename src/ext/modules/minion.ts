@@ -7,11 +7,11 @@ const folders = ['minions', 'minions_pre', 'minions_rejected', 'minions_denied']
 
 export default defineModule({
   name: 'minion',
-  doc: 'Which minions a master on this machine knows.',
+  doc: 'Minions that a master on this machine knows.',
   reads: ['list'],
   functions: {
     list: fn({
-      doc: 'Ids of minions by what became of their keys, where the master runs on the same machine.',
+      doc: 'Ids of minions by the state of their keys, if the master runs on the same machine.',
       examples: ["salt 'master' minion.list"],
       async run(_, ctx) {
         const keys = pyStr(await ctx.call('config.get', 'pki_dir', '')).replaceAll('minion', 'master');

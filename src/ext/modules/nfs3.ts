@@ -1,4 +1,4 @@
-// Execution module `nfs3`: folders shared with other machines.
+// Execution module `nfs3`: NFS exports.
 
 import {
   commandError,
@@ -49,7 +49,7 @@ const path = p.string({ default: null, doc: 'the folder' });
 
 export default defineModule({
   name: 'nfs3',
-  doc: 'Folders shared with other machines.',
+  doc: 'NFS exports.',
   available: () =>
     which('showmount') !== null || 'The nfs3 execution module failed to load: the showmount binary is not in the path.',
   reads: ['list_exports'],
@@ -61,7 +61,7 @@ export default defineModule({
       run: (args) => read(args.exports),
     }),
     del_export: fn({
-      doc: 'Shares a folder no longer.',
+      doc: 'Removes an export.',
       examples: ["salt '*' nfs3.del_export /etc/exports /srv/share"],
       params: { exports: exportsFile, path },
       run(args) {
@@ -72,7 +72,7 @@ export default defineModule({
       },
     }),
     add_export: fn({
-      doc: 'Shares a folder with a client.',
+      doc: 'Adds an export for a client.',
       examples: ["salt '*' nfs3.add_export path='/srv/share' hosts='127.0.0.1' options=['rw']"],
       params: {
         exports: exportsFile,
@@ -90,12 +90,12 @@ export default defineModule({
       },
     }),
     reload_exports: fn({
-      doc: 'Puts the file into force.',
+      doc: 'Applies the file.',
       examples: ["salt '*' nfs3.reload_exports"],
       async run(_, ctx) {
         const { stdout, stderr } = await runTool(ctx, 'exportfs', ['-r']);
         const said = { stdout: stdout.trimEnd(), stderr: stderr.trimEnd() };
-        // exportfs succeeds always; only its words tell.
+        // The exit code of exportfs is always 0; only its output shows a failure.
         return newDict(Object.entries({ ...said, result: said.stderr === '' }));
       },
     }),

@@ -1,4 +1,4 @@
-// Execution module `nginx`: version, configuration test, signals and figures of a web server.
+// Execution module `nginx`: version, configuration test, signals and status of a web server.
 import { defineModule, fn, newDict, p, type Value } from 'halite/sdk';
 import { which } from 'halite/sdk/system';
 import { lines, words } from 'halite/sdk/text';
@@ -20,7 +20,7 @@ export function parseStatus(text: string): Value {
 
 export default defineModule({
   name: 'nginx',
-  doc: 'Version, configuration test, signals and figures of a web server.',
+  doc: 'Version, configuration test, signals and status of nginx.',
   available: () => which('nginx') !== null || 'The nginx execution module cannot be loaded: nginx is not installed.',
   reads: ['version', 'build_info', 'configtest', 'status'],
   functions: {
@@ -33,7 +33,7 @@ export default defineModule({
       },
     }),
     build_info: fn({
-      doc: 'How it was built.',
+      doc: 'The build options.',
       examples: ["salt '*' nginx.build_info"],
       async run(_, ctx) {
         const { stdout, stderr } = await command(ctx, [program(), '-V']);

@@ -25,14 +25,14 @@ interface Call {
   readonly runas: Value;
   readonly env: Value;
   readonly cwd?: Value;
-  /** A failure of npm is none of the job. */
+  /** A failure of npm does not make the job fail. */
   readonly lenient?: boolean;
 }
 
 async function npm(args: readonly string[], { runas, env, cwd, lenient }: Call, ctx: ModuleContext): Promise<Result> {
   const vars = newDict(isDict(env) ? Object.entries(env) : []);
   const account = runas ? userByName(pyStr(runas)) : undefined;
-  // npm drops to this user for scripts of packages.
+  // npm runs scripts of packages as this user.
   if (account && account.uid !== 0) Object.assign(vars, { SUDO_UID: String(account.uid), SUDO_USER: '' });
   return (await ctx.callWith('cmd.run_all', [['npm', ...args]], {
     cwd: cwd ?? null,
@@ -43,7 +43,7 @@ async function npm(args: readonly string[], { runas, env, cwd, lenient }: Call, 
   })) as unknown as Result;
 }
 
-/** The first JSON in a text; npm says other things around it. */
+/** The first JSON value in a text; npm prints other text around it. */
 function firstJson(text: string): Value | undefined {
   const lines = text.split('\n');
   for (let i = 0; i < lines.length; i++) {
@@ -53,7 +53,7 @@ function firstJson(text: string): Value | undefined {
       try {
         return loadJson(lines.slice(i, end).join('\n'));
       } catch {
-        // A shorter piece may be one.
+        // A shorter part may be valid JSON.
       }
     }
   }
@@ -73,7 +73,7 @@ export default defineModule({
   reads: ['list', 'cache_list', 'cache_path'],
   functions: {
     install: fn({
-      doc: 'Installs packages, or what the project asks for.',
+      doc: 'Installs packages, or the dependencies of the project.',
       examples: ["salt '*' npm.install coffee-script", "salt '*' npm.install dir=/srv/app"],
       params: {
         pkg: p.string({ default: null, falsy: null, doc: 'one package' }),
@@ -82,7 +82,7 @@ export default defineModule({
         runas,
         registry: p.string({ default: null, falsy: null, doc: 'address of the registry' }),
         env,
-        dry_run: p.bool({ default: false, doc: 'only say what would be done' }),
+        dry_run: p.bool({ default: false, doc: 'only report what would be done' }),
         silent: p.bool({ default: true, doc: 'no log of npm' }),
       },
       reads: ({ dry_run }) => dry_run,
@@ -116,7 +116,7 @@ export default defineModule({
       },
     }),
     list: fn({
-      doc: 'Installed packages and what npm knows of them.',
+      doc: 'Installed packages and their details.',
       examples: ["salt '*' npm.list"],
       params: {
         pkg: p.string({ default: null, falsy: null, doc: 'only this package' }),
@@ -145,7 +145,7 @@ export default defineModule({
     cache_clean: fn({
       doc: 'Empties the cache; whether that worked.',
       examples: ["salt '*' npm.cache_clean force=True"],
-      params: { path, runas, env, force: p.bool({ default: false, doc: 'newer versions of npm want it' }) },
+      params: { path, runas, env, force: p.bool({ default: false, doc: 'required by newer versions of npm' }) },
       async run(args, ctx) {
         const words = ['cache', 'clean', ...(args.path ? [args.path] : []), ...(args.force ? ['--force'] : [])];
         const done = await npm(words, { runas: args.runas, env: args.env, lenient: true }, ctx);

@@ -20,7 +20,7 @@ import { type Answer, command } from './shared/command.ts';
 const vsctl = (ctx: ModuleContext, ...argv: string[]): Promise<Answer> => command(ctx, ['ovs-vsctl', ...argv]);
 const worked = async (answer: Promise<Answer>): Promise<boolean> => (await answer).retcode === 0;
 
-/** Rows of what it said; false when it failed. */
+/** The rows of its output; false when it failed. */
 async function rows(answer: Promise<Answer>): Promise<string[] | false> {
   const { retcode, stdout } = await answer;
   return retcode === 0 ? stdout.split('\n') : false;
@@ -34,7 +34,7 @@ const has = async (br: string, port: string, ctx: ModuleContext): Promise<boolea
 const internalType = (port: string, internal: boolean): string[] =>
   internal ? ['--', 'set', 'interface', port, 'type=internal'] : [];
 
-/** A tunnel: settings of an interface that is there, or a new port with them. */
+/** A tunnel: sets the options of an existing interface, or adds a port with them. */
 async function tunnel(br: string, port: string, settings: readonly string[], ctx: ModuleContext): Promise<boolean> {
   if (!(await exists(br, ctx))) return false;
   const set = ['set', 'interface', port, ...settings];
@@ -56,9 +56,9 @@ function plainData(value: Value): Value {
 
 const br = p.string({ doc: 'the bridge' });
 const port = p.string({ doc: 'the port' });
-const internal = p.bool({ default: false, doc: 'an interface of the machine itself' });
+const internal = p.bool({ default: false, doc: 'an internal interface' });
 const number = (doc: string) => p.int({ doc });
-const if_exists = (value: boolean) => p.bool({ default: value, doc: 'no failure when it is not there' });
+const if_exists = (value: boolean) => p.bool({ default: value, doc: 'no failure when it does not exist' });
 const may_exist = (value: boolean) => p.bool({ default: value, doc: 'no failure when it is there' });
 
 const bridges = {
@@ -68,18 +68,18 @@ const bridges = {
     run: (_, ctx) => rows(vsctl(ctx, 'list-br')),
   }),
   bridge_exists: fn({
-    doc: 'Whether a bridge is there.',
+    doc: 'Whether a bridge exists.',
     examples: ["salt '*' openvswitch.bridge_exists br0"],
     params: { br },
     run: (args, ctx) => exists(args.br, ctx),
   }),
   bridge_create: fn({
-    doc: 'Makes a bridge, or a part of one for a VLAN.',
+    doc: 'Creates a bridge, or a fake bridge for a VLAN.',
     examples: ["salt '*' openvswitch.bridge_create br0"],
     params: {
       br,
       may_exist: may_exist(true),
-      parent: p.string({ default: null, doc: 'the bridge it is a part of' }),
+      parent: p.string({ default: null, doc: 'the parent bridge' }),
       vlan: p.string({ default: null, doc: 'the VLAN' }),
     },
     run(args, ctx) {
@@ -98,7 +98,7 @@ const bridges = {
     run: (args, ctx) => worked(vsctl(ctx, ...(args.if_exists ? ['--if-exists'] : []), 'del-br', args.br)),
   }),
   bridge_to_parent: fn({
-    doc: 'The bridge this one is a part of, or itself.',
+    doc: 'The parent bridge, or the bridge itself.',
     examples: ["salt '*' openvswitch.bridge_to_parent br0"],
     params: { br },
     async run(args, ctx) {
@@ -161,7 +161,7 @@ const portFunctions = {
     run: (args, ctx) => rows(vsctl(ctx, 'get', 'interface', args.port, 'type')),
   }),
   port_create_vlan: fn({
-    doc: 'Makes a port with access to a VLAN.',
+    doc: 'Creates a port with access to a VLAN.',
     examples: ["salt '*' openvswitch.port_create_vlan br0 tap0 100"],
     params: { br, port, id: number('the VLAN'), internal },
     async run(args, ctx) {
@@ -174,7 +174,7 @@ const portFunctions = {
     },
   }),
   port_create_gre: fn({
-    doc: 'Makes a GRE tunnel.',
+    doc: 'Creates a GRE tunnel.',
     examples: ["salt '*' openvswitch.port_create_gre br0 gre1 5001 192.0.2.10"],
     params: { br, port, id: number('its key'), remote: p.string({ doc: 'address of the other end' }) },
     async run(args, ctx) {
@@ -188,7 +188,7 @@ const portFunctions = {
     },
   }),
   port_create_vxlan: fn({
-    doc: 'Makes a VXLAN tunnel.',
+    doc: 'Creates a VXLAN tunnel.',
     examples: ["salt '*' openvswitch.port_create_vxlan br0 vx1 5001 192.0.2.10 8472"],
     params: {
       br,

@@ -1,4 +1,4 @@
-// Execution module `out`: data as outputters show it, for templates and messages.
+// Execution module `out`: renders data with outputters, for templates and messages.
 import {
   commandError,
   defineModule,
@@ -13,9 +13,9 @@ import {
 } from 'halite/sdk';
 
 const params = {
-  data: p.any({ doc: 'what to show' }),
+  data: p.any({ doc: 'the data' }),
   out: p.string({ default: 'nested', doc: 'the outputter' }),
-  opts: p.dict({ default: null, falsy: null, doc: 'options of outputters; those of the minion unless given' }),
+  opts: p.dict({ default: null, falsy: null, doc: 'options of outputters; default: those of the minion' }),
   kwargs: p.kwargs({ doc: 'further options' }),
 };
 interface Args {
@@ -34,7 +34,7 @@ function optionsOf(args: Args, ctx: ModuleContext): Record<string, Value> {
   return { ...base, ...Object.fromEntries(named) };
 }
 
-/** A minion has no terminal: colours only when asked for. Data that an outputter cannot show is shown as usual. */
+/** A minion has no terminal: colours only on request. Data that an outputter cannot show is shown with `nested`. */
 async function shown(args: Args, ctx: ModuleContext): Promise<string> {
   const { show } = ctx;
   if (!show) throw commandError('There are no outputters here');
@@ -54,23 +54,23 @@ const plain = async (args: Args, ctx: ModuleContext): Promise<string> => (await 
 
 export default defineModule({
   name: 'out',
-  doc: 'Data as outputters show it.',
+  doc: 'Renders data with outputters.',
   reads: ['out_format', 'string_format', 'html_format'],
   functions: {
     out_format: fn({
-      doc: 'Data as an outputter shows it.',
+      doc: 'Renders data with an outputter.',
       examples: [`salt '*' out.out_format "{'key': 'value'}"`],
       params,
       run: shown,
     }),
     string_format: fn({
-      doc: 'Data as an outputter shows it, without colours.',
+      doc: 'Renders data with an outputter, without colours.',
       examples: [`salt '*' out.string_format "{'key': 'value'}" out=table`],
       params,
       run: plain,
     }),
     html_format: fn({
-      doc: 'Data as an outputter shows it, with spaces and line breaks of HTML.',
+      doc: 'Renders data with an outputter, with HTML spaces and line breaks.',
       examples: [`salt '*' out.html_format "{'key': 'value'}" out=yaml`],
       params,
       run: async (args, ctx) => (await plain(args, ctx)).replaceAll(' ', '&nbsp;').replaceAll('\n', '<br />'),

@@ -38,7 +38,7 @@ describe('versions of Debian packages', () => {
     }
   });
 
-  it('fit conditions', () => {
+  it('are compared with conditions', () => {
     expect(fitsVersion('1.2', '>=1.0')).toBe(true);
     expect(fitsVersion('1:1.2', '1.2', true)).toBe(true);
     expect(fitsVersion('1.2', '!=1.2')).toBe(false);
@@ -65,7 +65,7 @@ describe('dpkg and apt', () => {
     expect([...found.removed.keys()]).toEqual(['old']);
   });
 
-  it('tells what changed', () => {
+  it('reports what changed', () => {
     expect(changes({ a: '1', b: '1' }, { b: '2', c: '1' })).toEqual({
       a: { old: '1', new: '' },
       b: { old: '1', new: '2' },
@@ -217,7 +217,7 @@ describe('network', () => {
     expect(parseRing('no such device')).toEqual({ result: false, comment: 'no such device' });
   });
 
-  it('lets no option through as host', () => {
+  it('refuses an option as host', () => {
     expect(sanitizeHost('-c 5; rm -rf /')).toBe('c5rm-rf');
     expect(sanitizeHost('fe80::1')).toBe('fe80::1');
   });

@@ -1,4 +1,4 @@
-// Execution module `partition`: partitions of disks, by parted.
+// Execution module `partition`: partitions of disks, with parted.
 
 import { commandError, defineModule, fn, type ModuleContext, newDict, type PlainDict, p, pyStr } from 'halite/sdk';
 import { statSync } from 'halite/sdk/fs';
@@ -58,7 +58,7 @@ const infoFields = [
   'disk flags',
 ];
 
-/** What `parted -m print` says. */
+/** The output of `parted -m print`. */
 export function parseParted(text: readonly string[], unit: string | null): PlainDict {
   const failed = (): Error => commandError('Problem encountered while parsing output from parted');
   let info: PlainDict | undefined;
@@ -95,7 +95,7 @@ const start = p.string({ default: null, doc: 'beginning' });
 const end = p.string({ default: null, doc: 'end' });
 
 const makePart = fn({
-  doc: 'Makes a partition.',
+  doc: 'Creates a partition.',
   examples: ["salt '*' partition.mkpart /dev/sdb primary start=0 end=639"],
   params: { device, part_type: p.string({ doc: 'primary, logical or extended' }), fs_type, start, end },
   run({ device, part_type, fs_type, start, end }, ctx) {
@@ -123,7 +123,7 @@ const reading = {
     },
   }),
   exists: fn({
-    doc: 'Whether a disk is there.',
+    doc: 'Whether a disk exists.',
     examples: ["salt '*' partition.exists /dev/sdb1"],
     params: { device: p.path({ default: '', doc: 'the disk' }) },
     run: (args) => args.device !== '' && isDevice(args.device),
@@ -157,7 +157,7 @@ const reading = {
 
 const writing = {
   probe: fn({
-    doc: 'Lets the kernel read partition tables again.',
+    doc: 'Makes the kernel read partition tables again.',
     examples: ["salt '*' partition.probe /dev/sda"],
     params: { devices: p.rest({ doc: 'disks; all without' }) },
     run: (args, ctx) => run('partprobe', ['--', ...args.devices.map((path) => needDevice(pyStr(path)))], ctx),
@@ -175,7 +175,7 @@ const writing = {
   mkpart: makePart,
   mkpartfs: makePart,
   mkfs: fn({
-    doc: 'Makes a filesystem.',
+    doc: 'Creates a filesystem.',
     examples: ["salt '*' partition.mkfs /dev/sda2 ext4"],
     params: { device, fs_type: p.string({ doc: 'kind of filesystem' }) },
     run(args, ctx) {
@@ -211,7 +211,7 @@ const writing = {
     },
   }),
   toggle: fn({
-    doc: 'Changes a flag of a partition to the other state.',
+    doc: 'Toggles a flag of a partition.',
     examples: ["salt '*' partition.toggle /dev/sda 1 boot"],
     params: { device, partition: minor, flag },
     run(args, ctx) {

@@ -14,10 +14,10 @@ import { which } from 'halite/sdk/system';
 import { lines } from 'halite/sdk/text';
 import { command } from './shared/command.ts';
 
-/** Many questions of an extension are answered with an empty line each; one extension asks no more than this. */
+/** Each question of an extension is answered with an empty line; this is the maximum number of questions. */
 const answers = '\n'.repeat(1000);
 
-/** What pecl said; nothing when it failed. */
+/** The output of pecl; empty when it failed. */
 async function pecl(args: readonly string[], ctx: ModuleContext, defaults: Value = false): Promise<string> {
   const done = await command(ctx, ['pecl', ...args], { stdin: isTrue(defaults) ? answers : null });
   if (done.retcode === 0) return done.stdout;
@@ -48,9 +48,9 @@ export default defineModule({
       examples: ["salt '*' pecl.install redis"],
       params: {
         pecls,
-        defaults: p.isTrue({ default: false, doc: 'answer questions with what is proposed' }),
-        force: p.truthy({ default: false, doc: 'also over one that is there' }),
-        preferred_state: p.string({ default: 'stable', doc: 'how mature it must be' }),
+        defaults: p.isTrue({ default: false, doc: 'answer questions with the defaults' }),
+        force: p.truthy({ default: false, doc: 'overwrite an installed one' }),
+        preferred_state: p.string({ default: 'stable', doc: 'the preferred stability' }),
       },
       async run(args, ctx) {
         const wanted = names(args.pecls);
@@ -72,7 +72,7 @@ export default defineModule({
       run: (args, ctx) => pecl(['uninstall', ...names(args.pecls)], ctx),
     }),
     update: fn({
-      doc: 'Renews extensions.',
+      doc: 'Updates extensions.',
       examples: ["salt '*' pecl.update redis"],
       params: { pecls },
       run: (args, ctx) => pecl(['install', '-U', ...names(args.pecls)], ctx),

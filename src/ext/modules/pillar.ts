@@ -1,4 +1,4 @@
-// Execution module `pillar`: read the data the master gives to this minion.
+// Execution module `pillar`: reads the pillar of this minion.
 import { join } from 'node:path';
 import {
   commandError,
@@ -30,7 +30,7 @@ const notSet = '<Constant.NOT_SET>';
 const optionalText = (value: Value | undefined): string | undefined =>
   value === null || value === undefined ? undefined : pyStr(value);
 
-/** The pillar compiled anew by the master, not the one in memory. */
+/** The pillar compiled again by the master, not the one in memory. */
 function compile(kwargs: PlainDict, ctx: ModuleContext): Promise<Dict> {
   if (isTruthy(kwargs['pillar']) && isTruthy(kwargs['pillar_enc'])) {
     throw commandError('Failed to decrypt pillar override: decrypting renderers are not available');
@@ -64,7 +64,7 @@ interface GetArgs {
   readonly delimiter: string;
 }
 
-/** The default joined with what the pillar says, when both are dictionaries or both are lists. */
+/** The default merged with the pillar's value, when both are dictionaries or both are lists. */
 function merged(args: GetArgs, pillar: Dict, ctx: ModuleContext): Value | undefined {
   const found = traverse(pillar, args.key, args.delimiter);
   const lists = isTruthy(args.merge_nested_lists ?? ctx.opts['pillar_merge_lists'] ?? false);
@@ -119,11 +119,11 @@ const getter = (name: string) =>
     examples: [`salt '*' pillar.${name} pkg:apache`, `salt '*' pillar.${name} abc::def|ghi delimiter='|'`],
     params: {
       key: p.string(),
-      default: p.any({ default: notSet, doc: 'given back when the key is not there' }),
-      merge: p.bool({ default: false, doc: 'join default and value' }),
-      merge_nested_lists: p.truthy({ default: null, nullable: true, doc: 'join lists inside too' }),
+      default: p.any({ default: notSet, doc: 'returned when the key does not exist' }),
+      merge: p.bool({ default: false, doc: 'merge default and value' }),
+      merge_nested_lists: p.truthy({ default: null, nullable: true, doc: 'also merge nested lists' }),
       delimiter: p.string({ default: defaultDelimiter }),
-      pillarenv: p.string({ default: null, doc: 'ask the master for the pillar of that environment' }),
+      pillarenv: p.string({ default: null, doc: 'request the pillar of that environment from the master' }),
       saltenv: p.string({ default: null }),
     },
     inline: true,
@@ -139,7 +139,7 @@ const allItems = (name: string) =>
 
 export default defineModule({
   name: 'pillar',
-  doc: 'Reads the data the master gives to this minion alone.',
+  doc: 'Reads the pillar of this minion.',
   reads: ['get', 'fetch', 'items', 'data', 'item', 'ls', 'raw', 'keys', 'obfuscate', 'ext', 'file_exists', 'filter_by'],
   functions: {
     get: getter('get'),
@@ -179,17 +179,17 @@ export default defineModule({
       },
     }),
     obfuscate: fn({
-      doc: 'The pillar with every value replaced by its type, to look at the structure without the secrets.',
+      doc: 'The pillar with every value replaced by its type, to show the structure without the secrets.',
       examples: ["salt '*' pillar.obfuscate"],
       params: anything,
       run: async ({ args, kwargs }, ctx) => obfuscated(await items(args, kwargs, ctx)),
     }),
     ext: fn({
-      doc: 'Compiles the pillar with one more external source; the master allows those of its option on_demand_ext_pillar.',
+      doc: 'Compiles the pillar with one additional external source; the option on_demand_ext_pillar of the master lists the allowed ones.',
       examples: [`salt '*' pillar.ext '{libvirt: _}'`],
       params: {
         external: p.oneOf(['string', 'dict'], { doc: 'one entry of ext_pillar' }),
-        pillar: p.dict({ default: null, falsy: null, doc: 'values over all others' }),
+        pillar: p.dict({ default: null, falsy: null, doc: 'values that override all others' }),
       },
       run: ({ external, pillar }, ctx) =>
         ctx.minion.compilePillar({
@@ -212,11 +212,11 @@ export default defineModule({
       },
     }),
     filter_by: fn({
-      doc: 'Picks an entry of a dictionary by the value of a pillar key; keys may be globs. `base` is merged below and `merge` above it.',
+      doc: 'Chooses an entry of a dictionary by the value of a pillar key; keys may be globs. `base` is merged below and `merge` above it.',
       examples: [`salt '*' pillar.filter_by '{web: nginx, db: postgresql, default: none}' role`],
       params: {
         lookup_dict: p.dict(),
-        pillar: p.string({ doc: 'the key to look at' }),
+        pillar: p.string({ doc: 'the key' }),
         merge: p.dict({ default: null, falsy: null }),
         default: p.string({ default: 'default' }),
         base: p.string({ default: null }),

@@ -1,4 +1,4 @@
-// Execution module `pkg_resource`: what modules for packages share: versions compared, targets read.
+// Execution module `pkg_resource`: functions that package modules share: compare versions, read targets.
 import {
   defineModule,
   dictEntries,
@@ -22,7 +22,7 @@ import { matchesGlob } from 'halite/sdk/text';
 const parts = (version: string): (number | string)[] =>
   (version.match(/\d+|[a-z]+|[^\da-z.]+/g) ?? []).map((part) => (/^\d+$/.test(part) ? Number(part) : part));
 
-/** As Python's LooseVersion does in Salt: with a word on either side numbers are compared as text, filled up with zeros. */
+/** Like Python's LooseVersion in Salt: when one side is a word, numbers are compared as text, padded with zeros. */
 export function compareLoose(one: string, other: string): number {
   const [a, b] = [parts(one), parts(other)];
   const worded = [...a, ...b].some((part) => typeof part === 'string');
@@ -44,7 +44,7 @@ const tests: Readonly<Record<string, (order: number) => boolean>> = {
   '>': (order) => order > 0,
 };
 
-/** The name of a package without the architecture of this machine, where the package module has such names. */
+/** The name of a package without this machine's architecture, if the package module adds it to names. */
 async function normalized(name: string, normalize: boolean, ctx: ModuleContext): Promise<string> {
   const has = normalize && (await ctx.registry.functionNames('modules')).includes('pkg.normalize_name');
   return has ? pyStr(await ctx.call('pkg.normalize_name', name)) : name;
@@ -99,7 +99,7 @@ const withoutEpoch = (text: string, ignore: boolean): string =>
 
 export default defineModule({
   name: 'pkg_resource',
-  doc: 'What modules for packages share: versions compared, targets read.',
+  doc: 'Functions that package modules share: compare versions, read targets.',
   reads: [
     'version_compare',
     'pack_sources',
@@ -117,7 +117,7 @@ export default defineModule({
         ver1: p.string({ doc: 'one' }),
         oper: p.string({ doc: '<, <=, ==, !=, >= or >' }),
         ver2: p.string({ doc: 'the other' }),
-        ignore_epoch: p.bool({ default: false, doc: 'leave out what is before a colon' }),
+        ignore_epoch: p.bool({ default: false, doc: 'ignore the epoch before the colon' }),
       },
       run(args, ctx) {
         const test = tests[args.oper];
@@ -134,12 +134,12 @@ export default defineModule({
       examples: [`salt '*' pkg_resource.pack_sources '[{"foo": "salt://foo.rpm"}, {"bar": "salt://bar.rpm"}]'`],
       params: {
         sources: p.oneOf(['string', 'list', 'dict'], { nullable: true }),
-        normalize: p.bool({ default: true, doc: 'names as the package system has them' }),
+        normalize: p.bool({ default: true, doc: 'normalize names like the package system' }),
       },
       run: (args, ctx) => packSources(args.sources, args.normalize, ctx),
     }),
     parse_targets: fn({
-      doc: 'What shall be installed, as a map of names and versions (`repository`) or a list of files (`file`).',
+      doc: 'The packages to install, as a map of names and versions (`repository`) or a list of files (`file`).',
       examples: ["salt '*' pkg_resource.parse_targets pkgs='[a, {b: 1.0}]'"],
       params: {
         name: p.string({ default: null, falsy: null }),
@@ -193,7 +193,7 @@ export default defineModule({
       },
     }),
     format_version: fn({
-      doc: 'A version out of its parts.',
+      doc: 'Builds a version from its parts.',
       examples: ["salt '*' pkg_resource.format_version 1 2.0 3"],
       params: { epoch: p.string({ falsy: null }), version: p.string(), release: p.string({ falsy: null }) },
       run(args) {
@@ -202,7 +202,7 @@ export default defineModule({
       },
     }),
     check_extra_requirements: fn({
-      doc: 'Whether further requirements on a version are met; there are none but on Gentoo.',
+      doc: 'Whether additional requirements on a version are met; they exist only on Gentoo.',
       examples: ["salt '*' pkg_resource.check_extra_requirements <pkgname> <pkgver>"],
       params: { pkgname: p.scalar(), pkgver: p.scalar() },
       run: () => true,

@@ -42,7 +42,7 @@ function service(line: string): Service | undefined {
   return { ...named, command: parts.slice(columns.length).join(' ') } as Service;
 }
 
-/** What is usual is written as a dash. */
+/** Default values are written as a dash. */
 function serviceLine(given: Service): string {
   const usual: Partial<Service> = { private: 'y', unpriv: 'y', chroot: 'y', wakeup: 'n', maxproc: '100' };
   const cells = columns.map((name, index) => {
@@ -58,7 +58,7 @@ async function queue(ctx: ModuleContext): Promise<PlainDict[]> {
   let head: RegExpExecArray | null = null;
   let recipient = '';
   for (const line of lines(stdout)) {
-    // As Salt has it: a class of characters, not the words it looks like.
+    // As in Salt: this is a character class, although it looks like words.
     if (/^[-|postqueue:|Mail]/.test(line)) continue;
     const first = /^([A-Z0-9]+)\s+(\d+)\s(\w{3}\s\w{3}\s\d{1,2}\s\d{2}:\d{2}:\d{2})\s+(.+)/.exec(line);
     if (first) head = first;
@@ -79,7 +79,7 @@ interface Wording {
   readonly notOne: string;
 }
 
-/** A function that does something to one message of the queue, or to all of them. */
+/** A function that acts on one message of the queue, or on all of them. */
 const onMessage = (name: string, doc: string, wording: Wording) =>
   fn({
     doc,
@@ -104,7 +104,7 @@ const settings = {
     run: ({ path }) => mainPairs(mainLines(readFileSync(path, 'utf8'))),
   }),
   set_main: fn({
-    doc: 'Sets one setting of main.cf; the lines of the file as they are now.',
+    doc: 'Sets one setting of main.cf; returns the new lines of the file.',
     examples: ["salt '*' postfix.set_main mailbox_size_limit 0"],
     params: { key: p.string({ doc: 'the setting' }), value: p.string({ doc: 'its value' }), path: mainFile },
     run({ key, value, path }) {
@@ -128,16 +128,16 @@ const settings = {
       ),
   }),
   set_master: fn({
-    doc: 'Sets one service of master.cf; the text of the file as it is now.',
+    doc: 'Sets one service of master.cf; returns the new text of the file.',
     examples: ["salt '*' postfix.set_master smtp inet n n n - - smtpd"],
     params: {
       service: p.string({ doc: 'the service' }),
       conn_type: p.string({ doc: 'inet, unix, fifo or pass' }),
       private: p.string({ default: 'y', doc: 'only for the mail system' }),
-      unpriv: p.string({ default: 'y', doc: 'without rights of root' }),
-      chroot: p.string({ default: 'y', doc: 'in a folder of its own' }),
+      unpriv: p.string({ default: 'y', doc: 'without root rights' }),
+      chroot: p.string({ default: 'y', doc: 'in a chroot' }),
       wakeup: p.string({ default: 'n', doc: 'seconds between wake-ups' }),
-      maxproc: p.string({ default: '100', doc: 'processes at most' }),
+      maxproc: p.string({ default: '100', doc: 'maximum number of processes' }),
       command: p.string({ default: '', doc: 'what to run' }),
       write_conf: p.bool({ default: true, doc: 'write the file' }),
       path: masterFile,
@@ -167,7 +167,7 @@ export default defineModule({
   functions: {
     ...settings,
     show_queue: fn({
-      doc: 'Messages that wait.',
+      doc: 'The mail queue.',
       examples: ["salt '*' postfix.show_queue"],
       run: (_, ctx) => queue(ctx),
     }),

@@ -1,4 +1,4 @@
-// Execution module `publish`: jobs and runners that a minion asks the master for (allowed by `peer` and `peer_run`).
+// Execution module `publish`: jobs and runners that a minion requests from the master (allowed by `peer` and `peer_run`).
 import { setTimeout as pause } from 'node:timers/promises';
 import {
   defineModule,
@@ -40,7 +40,7 @@ const noMaster = 'No access to master. If using salt-call with --local, please r
 const requestTo = (ctx: ModuleContext, cmd: string, fields: PlainDict): Promise<Value> =>
   ctx.minion.masterRequest(newDict([['cmd', cmd], ['id', ctx.id], ['no_parse', []], ...Object.entries(fields)]));
 
-/** Publishes and collects results until everybody answered or the time is over. */
+/** Publishes and collects results until all minions have answered or the timeout is reached. */
 async function publish(request: Request, form: 'clean' | 'full', ctx: ModuleContext): Promise<Value> {
   if (!ctx.minion.hasMaster) {
     ctx.log.error('Cannot run publish commands without a connection to a salt master. No command sent.');
@@ -76,28 +76,28 @@ const bare = (results: PlainDict): PlainDict =>
 
 export default defineModule({
   name: 'publish',
-  doc: 'Ask the master to run something elsewhere.',
+  doc: 'Requests jobs and runners from the master.',
   functions: {
     publish: fn({
-      doc: 'Runs a function on other minions and gives their results. The master allows it by `peer`.',
+      doc: 'Runs a function on other minions and returns their results. The option `peer` of the master must allow it.',
       examples: [
         "salt web1 publish.publish '*' test.ping",
         "salt web1 publish.publish 'G@role:db' test.ping tgt_type=compound",
       ],
       params: {
         ...params,
-        via_master: p.string({ default: null, doc: 'accepted; the master the job came from is asked' }),
+        via_master: p.string({ default: null, doc: 'accepted; the request goes to the master that sent the job' }),
       },
       run: (args, ctx) => publish(args, 'clean', ctx),
     }),
     full_data: fn({
-      doc: 'The same, with each result in a map of its own.',
+      doc: 'The same, with each result in its own map.',
       examples: ["salt web1 publish.full_data '*' test.ping"],
       params,
       run: (args, ctx) => publish(args, 'full', ctx),
     }),
     runner: fn({
-      doc: 'Runs a runner on the master and gives its result. The master allows it by `peer_run`.',
+      doc: 'Runs a runner on the master and returns its result. The option `peer_run` of the master must allow it.',
       examples: ['salt web1 publish.runner manage.down'],
       params: {
         fun: p.text({ doc: 'the runner function' }),

@@ -24,7 +24,7 @@ const printable = digits + lower + lower.toUpperCase() + punctuation + whitespac
 
 const bytesOf = (value: Value): Uint8Array => (value instanceof Uint8Array ? value : Buffer.from(pyStr(value)));
 
-/** Python's names for hashes, as Node calls them. */
+/** Python's names of hashes → Node's names. */
 function hashHex(value: Value, algorithm: string): string {
   const name = algorithm
     .replace(/^sha3_/, 'sha3-')
@@ -62,7 +62,7 @@ const prefixes: Readonly<Record<string, { ident: string; saltLength: number }>> 
   crypt: { ident: '', saltLength: 2 },
 };
 
-/** The hash of a password; schemes Node cannot do are left to the system's crypt(3) through perl. */
+/** The hash of a password; schemes that Node does not support use the system's crypt(3) through perl. */
 async function shadowHash(
   salt: string | null,
   password: string,
@@ -84,7 +84,7 @@ async function shadowHash(
   if (own !== undefined) return own;
   const perl = which('perl');
   if (!perl) throw invocationError(`Cannot hash using '${algorithm}' hash algorithm: perl is not installed`);
-  // Through standard input, so that the password never shows in a process list.
+  // Through standard input, so that the password never appears in a process list.
   const code = 'chomp(my $p = <STDIN>); chomp(my $s = <STDIN>); print crypt($p, $s) // "";';
   const { stdout } = await ctx.exec(perl, ['-e', code], { input: `${password}\n${setting}\n` });
   return stdout;
@@ -96,17 +96,17 @@ export default defineModule({
   reads: ['get_str', 'hash', 'str_encode', 'shadow_hash', 'rand_int', 'sample', 'shuffle'],
   functions: {
     get_str: fn({
-      doc: 'A random text, fit for passwords.',
+      doc: 'A random text for passwords.',
       examples: ["salt '*' random.get_str 128", "salt '*' random.get_str 30 punctuation=False"],
       params: {
         length: p.int({ default: 20 }),
-        chars: p.string({ default: null, doc: 'the letters to choose from, instead of the classes below' }),
+        chars: p.string({ default: null, doc: 'the characters to choose from, instead of the classes below' }),
         lowercase: p.bool({ default: true }),
         uppercase: p.bool({ default: true }),
         digits: p.bool({ default: true }),
         punctuation: p.bool({ default: true }),
         whitespace: p.bool({ default: false }),
-        printable: p.bool({ default: false, doc: 'all of these' }),
+        printable: p.bool({ default: false, doc: 'use all of these' }),
       },
       run(args) {
         const classes = [
@@ -137,7 +137,7 @@ export default defineModule({
       },
     }),
     shadow_hash: fn({
-      doc: 'The hash of a password as /etc/shadow holds it.',
+      doc: 'The hash of a password for /etc/shadow.',
       examples: ["salt '*' random.shadow_hash 'My5alT' 'MyP@asswd' md5"],
       params: {
         crypt_salt: p.string({ default: null, doc: 'random when not given' }),
@@ -169,7 +169,7 @@ export default defineModule({
       run: ({ range, hash }, ctx) => seeded(hash ?? dictGet(ctx.grains, 'id') ?? ctx.id).below(range),
     }),
     sample: fn({
-      doc: 'Some members of a list, chosen at random, none twice.',
+      doc: 'Some members of a list, chosen at random, each at most once.',
       examples: ['salt \'*\' random.sample \'["one", "two"]\' 1 seed="something"'],
       params: { value: p.oneOf(['list', 'string']), size: p.int(), seed: p.scalar({ default: null }) },
       run: ({ value, size, seed }) => sample(value, size, seed),

@@ -1,4 +1,4 @@
-// Execution module `rbenv`: versions of Ruby, by rbenv.
+// Execution module `rbenv`: versions of Ruby, with rbenv.
 import {
   defineModule,
   fn,
@@ -18,7 +18,7 @@ import { command } from './shared/command.ts';
 const expanded = (path: string): string =>
   path.replace(/^~([^/]*)/, (whole, user: string) => userByName(user || 'root')?.home ?? whole);
 
-/** The folder rbenv lies in: as configured, the system's, or the user's own. */
+/** The folder of rbenv: the configured one, the system's, or the user's own. */
 async function folder(runas: Value, ctx: ModuleContext): Promise<string> {
   const configured = await ctx.call('config.option', 'rbenv.root', null);
   const usual = !runas || runas === 'root' ? '/usr/local/rbenv' : `~${pyStr(runas)}/.rbenv`;
@@ -28,7 +28,7 @@ async function folder(runas: Value, ctx: ModuleContext): Promise<string> {
 const isThere = async (runas: Value, ctx: ModuleContext): Promise<Value> =>
   ctx.call('cmd.has_exec', `${await folder(runas, ctx)}/bin/rbenv`);
 
-/** Undefined when rbenv is not there. */
+/** Undefined when rbenv is not installed. */
 async function rbenv(args: readonly string[], runas: Value, ctx: ModuleContext) {
   if (!(await isThere(runas, ctx))) return undefined;
   const root = await folder(runas, ctx);
@@ -43,7 +43,7 @@ async function said(args: readonly string[], runas: string | null, ctx: ModuleCo
 const worked = async (ctx: ModuleContext, argv: string[], runas: Value, cwd: string | null = null): Promise<boolean> =>
   (await command(ctx, argv, { runas, cwd })).retcode === 0;
 
-/** rbenv and the plugin that builds Rubies: cloned when not there, pulled otherwise. */
+/** rbenv and the plugin that builds Rubies: cloned when missing, otherwise pulled. */
 async function both(runas: string | null, path: string | null, pull: boolean, ctx: ModuleContext): Promise<boolean> {
   const root = path ? expanded(pyStr(path)) : await folder(runas, ctx);
   const parts: [string, string][] = [
@@ -77,8 +77,8 @@ async function run(line: string | null, runas: string | null, given: Value, ctx:
 }
 
 const ruby = p.string({ doc: 'the Ruby' });
-const runas = p.string({ default: null, doc: 'the user whose rbenv is meant' });
-const path = p.string({ default: null, falsy: null, doc: 'where rbenv lies' });
+const runas = p.string({ default: null, doc: 'the owner of rbenv' });
+const path = p.string({ default: null, falsy: null, doc: 'folder of rbenv' });
 const cmdline = p.string({ falsy: null, doc: 'the command' });
 
 export default defineModule({
@@ -93,19 +93,19 @@ export default defineModule({
       run: (args, ctx) => both(args.runas, args.path, false, ctx),
     }),
     update: fn({
-      doc: 'Renews rbenv and its plugin that builds Rubies.',
+      doc: 'Updates rbenv and its plugin that builds Rubies.',
       examples: ["salt '*' rbenv.update"],
       params: { runas, path },
       run: (args, ctx) => both(args.runas, args.path, true, ctx),
     }),
     is_installed: fn({
-      doc: 'Whether rbenv is there.',
+      doc: 'Whether rbenv is installed.',
       examples: ["salt '*' rbenv.is_installed"],
       params: { runas },
       run: (args, ctx) => isThere(args.runas, ctx),
     }),
     install_ruby: fn({
-      doc: 'Builds and installs a Ruby; what rbenv said, or false.',
+      doc: 'Builds and installs a Ruby; returns the output of rbenv, or false.',
       examples: ["salt '*' rbenv.install_ruby 2.7.8"],
       params: { ruby, runas },
       async run(args, ctx) {
@@ -131,7 +131,7 @@ export default defineModule({
       run: async (args, ctx) => lines((await said(['versions', '--bare'], args.runas, ctx)) || ''),
     }),
     default: fn({
-      doc: 'The Ruby used when none is named; sets it when one is given.',
+      doc: 'The default Ruby; sets it when one is given.',
       examples: ["salt '*' rbenv.default", "salt '*' rbenv.default 2.7.8"],
       params: { ruby: p.string({ default: null, falsy: null, doc: 'the new default' }), runas },
       reads: ({ ruby }) => !ruby,
@@ -151,7 +151,7 @@ export default defineModule({
           .map((line) => line.trim()),
     }),
     rehash: fn({
-      doc: 'Makes the programs of new gems known.',
+      doc: 'Updates the links to programs of new gems.',
       examples: ["salt '*' rbenv.rehash"],
       params: { runas },
       async run(args, ctx) {

@@ -18,7 +18,7 @@ import { lines } from 'halite/sdk/text';
 import type { Redis } from 'ioredis';
 
 const conn = {
-  host: p.string({ default: null, falsy: null, doc: 'where the server is' }),
+  host: p.string({ default: null, falsy: null, doc: 'address of the server' }),
   port: p.scalar({ default: null, doc: 'its port' }),
   db: p.scalar({ default: null, doc: 'number of the database' }),
   password: p.string({ default: null, falsy: null, doc: 'password to connect with' }),
@@ -88,7 +88,7 @@ const pairs: Shape = (answer) => {
 };
 
 type Known = Record<string, Param>;
-/** A function that is one command; its own arguments are the command's. */
+/** A function that runs one command with its own arguments. */
 function command(words: readonly string[], doc: string, example: string, own: Known, shape: Shape = same) {
   return fn({
     doc,
@@ -124,7 +124,7 @@ const serverFunctions = {
   flushall: command(['FLUSHALL'], 'Removes every key of every database.', 'flushall', {}, isOk),
   flushdb: command(['FLUSHDB'], 'Removes every key.', 'flushdb', {}, isOk),
   info: fn({
-    doc: 'What the server says about itself.',
+    doc: 'Information about the server.',
     examples: ["salt '*' redis.info"],
     params: conn,
     run: (args, ctx) =>
@@ -146,7 +146,7 @@ const serverFunctions = {
   }),
   save: command(['SAVE'], 'Saves the data.', 'save', {}, isOk),
   shutdown: fn({
-    doc: 'Ends the server; whether it is gone.',
+    doc: 'Stops the server; returns whether it has stopped.',
     examples: ["salt '*' redis.shutdown"],
     params: conn,
     async run(args, ctx) {
@@ -174,7 +174,7 @@ const replication = {
     doc: 'Makes the server a replica of another one, or of none.',
     examples: ["salt '*' redis.slaveof master.example.org 6379", "salt '*' redis.slaveof"],
     params: {
-      master_host: p.string({ default: null, falsy: null, doc: 'where the primary is' }),
+      master_host: p.string({ default: null, falsy: null, doc: 'address of the primary' }),
       master_port: p.oneOf(['int', 'string'], { default: null, doc: 'its port' }),
       ...conn,
     },
@@ -186,7 +186,7 @@ const replication = {
       }),
   }),
   sentinel_get_master_ip: fn({
-    doc: 'Where a primary is, as a sentinel knows it.',
+    doc: 'The address of a primary, from a sentinel.',
     examples: ["salt '*' redis.sentinel_get_master_ip 'mymaster'"],
     params: { master: p.string({ doc: 'its name' }), ...noDb },
     run: (args, ctx) =>
@@ -205,7 +205,7 @@ const replication = {
       ),
   }),
   get_master_ip: fn({
-    doc: 'Where the primary of this replica is; empty when it is none.',
+    doc: 'The address of the primary of this replica; empty when it is not a replica.',
     examples: ["salt '*' redis.get_master_ip"],
     params: noDb,
     run: (args, ctx) =>
@@ -222,7 +222,7 @@ const replication = {
 
 const keyFunctions = {
   delete: fn({
-    doc: 'Removes keys; how many there were.',
+    doc: 'Removes keys; returns how many existed.',
     examples: ["salt '*' redis.delete foo bar"],
     params: { keys: p.rest({ doc: 'the keys' }), connection_args: p.kwargs({ doc: 'host, port, db, password' }) },
     run: (args, ctx) => withRedis(args.connection_args, ctx, (client) => client.del(...args.keys.map(pyStr))),
@@ -259,7 +259,7 @@ const atOf = (given: PlainDict): Conn => (isDict(given) ? (given as Conn) : {});
 
 const hashFunctions = {
   hdel: fn({
-    doc: 'Removes fields of a hash; how many there were.',
+    doc: 'Removes fields of a hash; returns how many existed.',
     examples: ["salt '*' redis.hdel foo bar"],
     params: { key, fields, options },
     run: (args, ctx) =>
@@ -271,13 +271,13 @@ const hashFunctions = {
   hincrby: command(['HINCRBY'], 'Adds to a field of a hash.', 'hincrby foo bar 5', {
     key,
     field,
-    increment: p.string({ default: 1, doc: 'how much' }),
+    increment: p.string({ default: 1, doc: 'the amount' }),
   }),
   hincrbyfloat: command(
     ['HINCRBYFLOAT'],
     'Adds to a field of a hash, with decimals.',
     'hincrbyfloat foo bar 5.17',
-    { key, field, increment: p.string({ default: 1.0, doc: 'how much' }) },
+    { key, field, increment: p.string({ default: 1.0, doc: 'the amount' }) },
     number,
   ),
   hlen: command(['HLEN'], 'How many fields a hash has.', 'hlen foo', { key }),
@@ -305,11 +305,11 @@ const hashFunctions = {
   hsetnx: command(['HSETNX'], 'Sets a field of a hash that has none.', 'hsetnx foo bar value', { key, field, value }),
   hvals: command(['HVALS'], 'All values of a hash.', 'hvals foo', { key }),
   hscan: fn({
-    doc: 'Goes through the fields of a hash: the next position, and some fields.',
+    doc: 'Iterates over the fields of a hash: returns the next position, and some fields.',
     examples: ["salt '*' redis.hscan foo match='field_prefix_*' count=1"],
     params: {
       key,
-      cursor: p.int({ default: 0, doc: 'where to go on' }),
+      cursor: p.int({ default: 0, doc: 'the position to continue from' }),
       match: p.string({ default: null, doc: 'glob' }),
       count: p.string({ default: null, doc: 'about how many' }),
       ...conn,

@@ -1,4 +1,4 @@
-// A tool that fails is the job's failure, as in Salt: the answer alone does not say it.
+// A failing tool sets the job's return code, as in Salt: the answer alone does not show the failure.
 import { newDict, type Value } from 'halite/sdk';
 import { which } from 'halite/sdk/system';
 import { testContext } from 'halite/testing';

@@ -1,4 +1,4 @@
-// Packages of RPM with the tools stood in for by scripts; their answers have the documented forms.
+// Packages of RPM, with scripts instead of the tools; their output has the documented form.
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -16,7 +16,7 @@ const bash = 'bash_|-(none)_|-5.1.8_|-9.el9_|-x86_64_|-1700000000';
 const libc = 'glibc_|-(none)_|-2.34_|-83.el9_|-i686_|-1700000000';
 const zsh = 'zsh_|-1_|-5.8_|-9.el9_|-x86_64_|-1700000000';
 
-/** A tool that answers by the last word but one, and installs or removes by writing the list of rpm. */
+/** A fake tool that chooses its answer by the second last word, and installs or removes by writing rpm's list. */
 const tool = (answers: Record<string, string>): string => `#!/bin/sh
 echo "$(basename "$0") $*" >> ${folder}/asked
 ${Object.entries(answers)
@@ -84,7 +84,7 @@ describe('dnf', () => {
     );
   });
 
-  it('reads what is installed and offered', async () => {
+  it('reads installed and available packages', async () => {
     expect(await call('list_pkgs')).toEqual({ bash: '5.1.8-9.el9', 'glibc.i686': '2.34-83.el9' });
     expect(await call('version', ['bash'])).toBe('5.1.8-9.el9');
     expect(await call('latest_version', ['zsh'], { refresh: false })).toBe('1:5.8-10.el9');
@@ -145,7 +145,7 @@ describe('zypper', () => {
     );
   });
 
-  it('reads what is offered', async () => {
+  it('reads available packages', async () => {
     expect(await call('refresh_db')).toEqual({ OSS: false, Update: true });
     expect(await call('latest_version', ['zsh'], { refresh: false })).toBe('5.6-7.5');
     expect(await call('list_upgrades', [], { refresh: false })).toEqual({ bash: '5.2-1' });

@@ -1,4 +1,4 @@
-// Execution module `rsync`: copies of folders kept in step.
+// Execution module `rsync`: synchronizes folders.
 
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -21,7 +21,7 @@ import { words } from 'halite/sdk/text';
 const flag = (doc: string) => p.bool({ default: false, doc });
 const text = (doc: string) => p.string({ default: null, doc });
 
-/** What was given, or else the option of the configuration. */
+/** The given value, otherwise the configured option. */
 async function chosen(key: string, given: Value, ctx: ModuleContext): Promise<Value> {
   return isTruthy(given) ? given : await ctx.call('config.option', `rsync.${key}`);
 }
@@ -48,7 +48,7 @@ async function options(given: Record<string, Value>, ctx: ModuleContext): Promis
   ];
 }
 
-/** Brings a source of the file server here; the path to copy from. */
+/** Fetches a source from the file server; returns the local path. */
 async function fetched(source: string, saltenv: string, folder: string, ctx: ModuleContext): Promise<string> {
   const path = source.slice('salt://'.length);
   const folders = await ctx.callWith('cp.list_master_dirs', [], newDict([['saltenv', saltenv]]));
@@ -61,13 +61,13 @@ async function fetched(source: string, saltenv: string, folder: string, ctx: Mod
 
 export default defineModule({
   name: 'rsync',
-  doc: 'Copies of folders kept in step.',
+  doc: 'Synchronizes folders.',
   available: () =>
     which('rsync') !== null || 'The rsync execution module cannot be loaded: the rsync binary is not in the path.',
   reads: ['version', 'config'],
   functions: {
     rsync: fn({
-      doc: 'Copies what differs; what rsync said.',
+      doc: 'Copies differences; returns the output of rsync.',
       examples: ["salt '*' rsync.rsync /srv/web/ backup:/srv/web/ delete=True"],
       params: {
         src: p.string({ doc: 'from here; also salt://' }),
@@ -76,7 +76,7 @@ export default defineModule({
         force: flag('also replace folders that are not empty'),
         update: flag('pass over files that are newer there'),
         passwordfile: text('file with the password of a daemon'),
-        exclude: p.oneOf(['string', 'list'], { default: null, doc: 'patterns to pass over' }),
+        exclude: p.oneOf(['string', 'list'], { default: null, doc: 'patterns to exclude' }),
         excludefrom: text('file with such patterns'),
         dryrun: flag('only say what would be done'),
         rsh: text('shell for the other side'),

@@ -7,7 +7,7 @@ import { which } from 'halite/sdk/system';
 const name = p.string({ doc: 'the service' });
 const kwargs = p.kwargs({ doc: 'no effect' });
 
-/** Where services run, and where they come from. */
+/** The folder of running services, and the folders with service definitions. */
 const running = ['/run/runit/service', '/var/service', '/etc/service', '/service'];
 const known = ['/etc/sv', '/etc/runit/sv'];
 
@@ -39,7 +39,7 @@ function enable(service: string, start: boolean): boolean {
   const target = joinPath(runFolder(), service);
   if (!source && !existsSync(target)) throw commandError(`Service ${service} is not available`);
   if (source && !lstatSync(target, { throwIfNoEntry: false })) {
-    // Without it runit would start the service at once.
+    // Without this file runit would start the service immediately.
     if (!start) writeFileSync(joinPath(source, 'down'), '');
     symlinkSync(source, target);
   }
@@ -89,7 +89,7 @@ export default defineModule({
       run: async (args, ctx) => pidIn((await sv('status', args.name, ctx)).text) !== '',
     }),
     status_raw: fn({
-      doc: 'What runit says of a service.',
+      doc: 'The status of a service.',
       examples: ["salt '*' runit.status_raw <service name>"],
       params: { name },
       run: async (args, ctx) => (await sv('status', args.name, ctx)).text,
@@ -112,27 +112,27 @@ export default defineModule({
       available().filter((one) => !isEnabled(one)),
     ),
     enabled: fn({
-      doc: 'Whether a service starts with the machine.',
+      doc: 'Whether a service is enabled at boot.',
       examples: ["salt '*' service.enabled <service name>"],
       params: { name, kwargs },
       run: (args) => isEnabled(args.name),
     }),
     disabled: fn({
-      doc: 'Whether a service does not start with the machine.',
+      doc: 'Whether a service is disabled at boot.',
       examples: ["salt '*' service.disabled <service name>"],
       params: { name, kwargs },
       run: (args) => !isEnabled(args.name),
     }),
     enable: fn({
-      doc: 'Lets a service start with the machine.',
+      doc: 'Enables a service at boot.',
       examples: ["salt '*' service.enable <service name>"],
-      params: { name, start: p.bool({ default: false, doc: 'also at once' }), kwargs },
+      params: { name, start: p.bool({ default: false, doc: 'also now' }), kwargs },
       run: (args) => enable(args.name, args.start),
     }),
     disable: fn({
-      doc: 'Lets a service not start with the machine.',
+      doc: 'Disables a service at boot.',
       examples: ["salt '*' service.disable <service name>"],
-      params: { name, stop: p.bool({ default: false, doc: 'also end it' }), kwargs },
+      params: { name, stop: p.bool({ default: false, doc: 'also stop it' }), kwargs },
       async run(args, ctx) {
         const target = joinPath(runFolder(), args.name);
         if (!existsSync(target)) return available().includes(args.name);
@@ -142,7 +142,7 @@ export default defineModule({
       },
     }),
     show: fn({
-      doc: 'What is known of a service.',
+      doc: 'Details of a service.',
       examples: ["salt '*' service.show <service name>"],
       params: { name },
       async run(args, ctx) {

@@ -1,4 +1,4 @@
-// Execution module `rvm`: Rubies and sets of gems, by the Ruby Version Manager.
+// Execution module `rvm`: Rubies and gemsets, with the Ruby Version Manager.
 import { commandError, defineModule, fn, type ModuleContext, newDict, p, pyStr, type Value } from 'halite/sdk';
 import { pathExists } from 'halite/sdk/fs';
 import { userByName } from 'halite/sdk/system';
@@ -20,7 +20,7 @@ interface Call {
   readonly env?: Value;
 }
 
-/** What rvm said, or false when it failed or is not there. */
+/** The output of rvm, or false when it failed or is not installed. */
 async function rvm(args: readonly string[], call: Call, ctx: ModuleContext): Promise<string | false> {
   const runas = call.runas ?? (await ctx.call('config.option', 'rvm.runas', null));
   if (!(await ctx.call('cmd.has_exec', program(runas)))) return false;
@@ -28,14 +28,14 @@ async function rvm(args: readonly string[], call: Call, ctx: ModuleContext): Pro
   return retcode === 0 ? stdout : false;
 }
 
-/** Runs something with one of the Rubies. */
+/** Runs a command with one of the Rubies. */
 const inRuby = (ruby: string, args: readonly string[], call: Call, ctx: ModuleContext): Promise<string | false> =>
   rvm([ruby ? pyStr(ruby) : 'default', 'do', ...args], call, ctx);
 
 async function installRuby(ruby: string, opts: Value, { runas, env }: Call, ctx: ModuleContext): Promise<Value> {
   const options = Array.isArray(opts) ? opts.map(pyStr) : [];
   if (!runas || runas === 'root') return rvm(['install', ruby, ...options], { runas, env }, ctx);
-  // Without root rvm may install no packages of the system.
+  // Without root, rvm cannot install system packages.
   await rvm(['autolibs', 'disable', ruby, ...options], { runas }, ctx);
   return rvm(['install', ruby, ...options, '--disable-binary'], { runas, env }, ctx);
 }
@@ -43,13 +43,13 @@ async function installRuby(ruby: string, opts: Value, { runas, env }: Call, ctx:
 const member = /^ {3}([^ ]+)/;
 
 const ruby = p.string({ doc: 'the Ruby' });
-const gemset = p.string({ doc: 'the set of gems' });
-const runas = p.string({ default: null, doc: 'the user whose rvm is meant' });
+const gemset = p.string({ doc: 'the gemset' });
+const runas = p.string({ default: null, doc: 'the owner of rvm' });
 const env = p.oneOf(['dict', 'list', 'string'], { default: null, doc: 'environment variables' });
 
 const rubies = {
   is_installed: fn({
-    doc: 'Whether rvm is there.',
+    doc: 'Whether rvm is installed.',
     examples: ["salt '*' rvm.is_installed"],
     params: { runas },
     run: (args, ctx) => ctx.call('cmd.has_exec', program(args.runas)),
@@ -75,7 +75,7 @@ const rubies = {
     run: (args, ctx) => installRuby(args.ruby, args.opts, args, ctx),
   }),
   reinstall_ruby: fn({
-    doc: 'Installs a Ruby once more.',
+    doc: 'Reinstalls a Ruby.',
     examples: ["salt '*' rvm.reinstall_ruby 2.7.8"],
     params: { ruby, runas, env },
     run: (args, ctx) => rvm(['reinstall', args.ruby], args, ctx),
@@ -92,23 +92,23 @@ const rubies = {
     },
   }),
   set_default: fn({
-    doc: 'Chooses the Ruby used when none is named.',
+    doc: 'Sets the default Ruby.',
     examples: ["salt '*' rvm.set_default 2.7.8"],
     params: { ruby, runas },
     run: (args, ctx) => rvm(['alias', 'create', 'default', args.ruby], args, ctx),
   }),
   get: fn({
-    doc: 'Renews rvm itself.',
+    doc: 'Updates rvm itself.',
     examples: ["salt '*' rvm.get"],
     params: { version: p.string({ default: 'stable', doc: 'the version' }), runas },
     run: (args, ctx) => rvm(['get', args.version], args, ctx),
   }),
   wrapper: fn({
-    doc: 'Makes programs that run with one Ruby.',
+    doc: 'Creates wrapper programs for one Ruby.',
     examples: ["salt '*' rvm.wrapper 2.7.8 web"],
     params: {
       ruby_string: ruby,
-      wrapper_prefix: p.string({ doc: 'how their names begin' }),
+      wrapper_prefix: p.string({ doc: 'prefix of their names' }),
       runas,
       binaries: p.rest({ doc: 'the programs' }),
     },
@@ -137,13 +137,13 @@ const rubies = {
 
 const gemsets = {
   gemset_create: fn({
-    doc: 'Makes a set of gems.',
+    doc: 'Creates a gemset.',
     examples: ["salt '*' rvm.gemset_create 2.7.8 web"],
     params: { ruby, gemset, runas },
     run: (args, ctx) => inRuby(args.ruby, ['rvm', 'gemset', 'create', args.gemset], { runas: args.runas }, ctx),
   }),
   gemset_list: fn({
-    doc: 'Sets of gems of a Ruby.',
+    doc: 'Gemsets of a Ruby.',
     examples: ["salt '*' rvm.gemset_list"],
     params: { ruby: p.string({ default: 'default', doc: 'the Ruby' }), runas },
     async run(args, ctx) {
@@ -152,27 +152,27 @@ const gemsets = {
     },
   }),
   gemset_delete: fn({
-    doc: 'Removes a set of gems.',
+    doc: 'Removes a gemset.',
     examples: ["salt '*' rvm.gemset_delete 2.7.8 web"],
     params: { ruby, gemset, runas },
     run: (args, ctx) =>
       inRuby(args.ruby, ['rvm', '--force', 'gemset', 'delete', args.gemset], { runas: args.runas }, ctx),
   }),
   gemset_empty: fn({
-    doc: 'Removes the gems of a set.',
+    doc: 'Removes the gems of a gemset.',
     examples: ["salt '*' rvm.gemset_empty 2.7.8 web"],
     params: { ruby, gemset, runas },
     run: (args, ctx) =>
       inRuby(args.ruby, ['rvm', '--force', 'gemset', 'empty', args.gemset], { runas: args.runas }, ctx),
   }),
   gemset_copy: fn({
-    doc: 'Copies a set of gems.',
+    doc: 'Copies a gemset.',
     examples: ["salt '*' rvm.gemset_copy 2.7.8@web 3.0.1@web"],
     params: { source: p.string({ doc: 'from here' }), destination: p.string({ doc: 'to here' }), runas },
     run: (args, ctx) => rvm(['gemset', 'copy', args.source, args.destination], { runas: args.runas }, ctx),
   }),
   gemset_list_all: fn({
-    doc: 'Sets of gems of every Ruby.',
+    doc: 'Gemsets of every Ruby.',
     examples: ["salt '*' rvm.gemset_list_all"],
     params: { runas },
     async run(args, ctx) {
@@ -191,7 +191,7 @@ const gemsets = {
 
 export default defineModule({
   name: 'rvm',
-  doc: 'Rubies and sets of gems, by the Ruby Version Manager.',
+  doc: 'Rubies and gemsets of the Ruby Version Manager.',
   reads: ['is_installed', 'list', 'gemset_list', 'gemset_list_all'],
   functions: { ...rubies, ...gemsets },
 });

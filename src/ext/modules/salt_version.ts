@@ -1,7 +1,7 @@
-// Execution module `salt_version`: the release this minion stands for, compared with releases by name.
+// Execution module `salt_version`: compares the Salt release of this minion with named releases.
 import { defineModule, fn, p, saltCompatVersion } from 'halite/sdk';
 
-/** Elements in their order; the first nine releases had dates as numbers, then they count from 3000. */
+/** Release names (chemical elements) in order; the first nine releases have dates as numbers, later ones count from 3000. */
 const dated = new Map(
   Object.entries({
     hydrogen: '2014.1',
@@ -36,7 +36,7 @@ function numberOf(name: string): string | null {
   return at < 0 ? (dated.get(wanted) ?? null) : String(3000 + at);
 }
 
-/** Below, at or above zero as this release is older than, the same as or newer than the one of that name. */
+/** Negative, zero or positive: this release is older than, the same as, or newer than the named one. */
 function compared(name: string): number | undefined {
   const number = numberOf(name);
   if (number === null) return undefined;
@@ -57,7 +57,7 @@ const named = (doc: string, key: string, holds: (order: number) => boolean) =>
 
 export default defineModule({
   name: 'salt_version',
-  doc: 'The release this minion stands for, compared with releases by name.',
+  doc: 'Compares the Salt release of this minion with named releases.',
   reads: ['get_release_number', 'equal', 'greater_than', 'less_than'],
   functions: {
     get_release_number: fn({

@@ -6,7 +6,7 @@ const uri = p.scalar({ nullable: true, doc: 'sdb://<profile>/<key>; the profile 
 const usualCharacters = 'abcdefghijklmnopqrstuvwxyz0123456789!@#$%^&*(-_=+)';
 
 function stores(ctx: ModuleContext): SdbServices {
-  if (!ctx.sdb) throw new HaliteError('call.failed', 'There are no secret stores here');
+  if (!ctx.sdb) throw new HaliteError('call.failed', 'Secret stores are not available here');
   return ctx.sdb;
 }
 
@@ -26,9 +26,9 @@ export default defineModule({
   reads: ['get'],
   functions: {
     get: fn({
-      doc: 'The value behind an address. What is no address of a known profile comes back as it is, unless `strict`.',
+      doc: 'The value of an address. A text that is not an address of a known profile is returned unchanged, unless `strict`.',
       examples: ["salt '*' sdb.get sdb://mymemcached/foo strict=True"],
-      params: { uri, strict: p.bool({ default: false, doc: 'refuse what is no address' }) },
+      params: { uri, strict: p.bool({ default: false, doc: 'refuse texts that are not addresses' }) },
       run: (args, ctx) => stores(ctx).get(args.uri, args.strict),
     }),
     set: fn({
@@ -44,7 +44,7 @@ export default defineModule({
       run: (args, ctx) => stores(ctx).delete(args.uri),
     }),
     get_or_set_hash: fn({
-      doc: 'The value of an address; when there is none yet, a random text that is stored there.',
+      doc: 'The value of an address; if there is none, stores and returns a random text.',
       examples: ["salt '*' sdb.get_or_set_hash sdb://mymemcached/SECRET_KEY 50"],
       params: {
         uri,

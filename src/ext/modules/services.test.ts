@@ -1,4 +1,4 @@
-// Services without systemd: scripts in /etc/init.d with the tools stood in for, and what runit says.
+// Services without systemd: scripts in /etc/init.d with fake tools, and the output of runit.
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -26,9 +26,9 @@ const call = (fun: string, ...args: Value[]): Promise<Value> =>
 const asked = (): string[] => readFileSync(join(folder, 'asked'), 'utf8').trim().split('\n');
 
 describe('services with scripts', () => {
-  it('are asked and told through the tools there are', async () => {
+  it('are queried and controlled with the installed tools', async () => {
     const [name] = (await call('get_all')) as string[];
-    // A machine without scripts has no services of this kind, and says so.
+    // On a machine without scripts the module is not available.
     if (name === undefined) {
       expect([await call('get_enabled'), await call('get_disabled')]).toEqual([[], []]);
       return;
@@ -50,7 +50,7 @@ describe('services with scripts', () => {
     expect(await call('enabled', name)).toBe(enabled.includes(name));
   });
 
-  it('do not exist by chance', async () => {
+  it('do not exist on other machines', async () => {
     expect(await call('missing', 'no-such-service')).toBe(true);
     await expect(call('start', '../../bin/sh')).rejects.toThrow('Service ../../bin/sh is not available');
     expect(await call('status', 'no-such-service')).toBe(false);
@@ -59,9 +59,9 @@ describe('services with scripts', () => {
 });
 
 describe('systemctl without systemd', () => {
-  it('is the sign of an offline system, in which states of services do nothing', async () => {
+  it('marks an offline system, in which states of services do nothing', async () => {
     writeFileSync(join(folder, 'systemctl'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
-    // Where systemd runs, the same question has the other answer.
+    // Where systemd runs, the answer is different.
     expect(await call('offline')).toBe(existsSync('/run/systemd/system') ? false : join(folder, 'systemctl'));
     expect(await call('masked', 'no-such-service')).toBe(false);
   });

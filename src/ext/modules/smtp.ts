@@ -1,4 +1,4 @@
-// Execution module `smtp`: sends mails.
+// Execution module `smtp`: sends mail.
 
 import { basename } from 'node:path';
 import { defineModule, fn, isDict, messageOf, p, pyStr, type Value } from 'halite/sdk';
@@ -15,8 +15,8 @@ interface Server {
 const isTrue = (value: Value): boolean => value === true || value === 'True' || value === 'true';
 
 /**
- * Encrypted from the start, or with STARTTLS: then that is what the connection must be, with a certificate that proves
- * the server. Without, STARTTLS is taken where it is offered, which is better than nothing and proves nothing.
+ * Encrypted from the start, or with STARTTLS: then the connection must be encrypted, and the certificate must be valid for
+ * the server. Otherwise STARTTLS is used if the server offers it, without checking the certificate.
  */
 async function transport({ server, use_ssl, username, password, verify_ssl }: Server) {
   const { createTransport } = await import('nodemailer');
@@ -38,22 +38,22 @@ async function transport({ server, use_ssl, username, password, verify_ssl }: Se
 
 export default defineModule({
   name: 'smtp',
-  doc: 'Sends mails.',
+  doc: 'Sends mail.',
   functions: {
     send_msg: fn({
-      doc: 'Sends a mail; true when the server took it.',
+      doc: 'Sends a mail; true when the server accepted it.',
       examples: ["salt '*' smtp.send_msg admin@example.com 'all is well' profile=my-smtp"],
       params: {
-        recipient: p.string({ doc: 'addresses, with commas between' }),
+        recipient: p.string({ doc: 'addresses, separated by commas' }),
         message: p.string({ doc: 'the text' }),
         subject: p.string({ default: 'Message from Salt', doc: 'the subject' }),
-        sender: p.string({ default: null, doc: 'from this address' }),
+        sender: p.string({ default: null, doc: 'the sender' }),
         server: p.string({ default: null, doc: 'host, or host:port' }),
         use_ssl: p.scalar({
           default: 'True',
-          doc: "encrypted from the start; 'starttls': encrypted before anything is said",
+          doc: "encrypted from the start; 'starttls': STARTTLS is required",
         }),
-        username: p.string({ default: null, doc: 'user, where the server asks for one' }),
+        username: p.string({ default: null, doc: 'user, if the server requires authentication' }),
         password: p.string({ default: null, doc: 'its password' }),
         profile: p.string({
           default: null,

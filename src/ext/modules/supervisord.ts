@@ -35,7 +35,7 @@ function tool(binEnv: Value): string {
   return inside;
 }
 
-/** What supervisorctl says; a failure that does not say so is marked. */
+/** The output of supervisorctl; a failure without an error text is marked. */
 async function control(command: string[], at: Where, ctx: ModuleContext): Promise<string> {
   const config = at.conf_file === null ? [] : ['-c', pyStr(at.conf_file)];
   const done = (await ctx.callWith('cmd.run_all', [[tool(at.bin_env), ...config, ...command]], {
@@ -45,7 +45,7 @@ async function control(command: string[], at: Where, ctx: ModuleContext): Promis
   return done.retcode !== 0 && !done.stdout.includes('ERROR') ? `ERROR: ${done.stdout}` : done.stdout;
 }
 
-/** A group is written `name:*`; the program wants `name:`. */
+/** A group is written `name:*`; supervisorctl expects `name:`. */
 const groupName = (name: string): string => (name.endsWith(':*') ? name.slice(0, -1) : name);
 const bareName = (name: string): string => name.replace(/:\*?$/, '');
 
@@ -54,7 +54,7 @@ function parse(line: string): [string, string, string] {
   return [match?.[1] ?? line.trim(), match?.[2] ?? '', match?.[3] ?? ''];
 }
 
-/** The settings of one program out of supervisor's configuration. */
+/** The settings of one program in supervisor's configuration. */
 function settings(name: string, confFile: string | null): PlainDict {
   const path = confFile
     ? pyStr(confFile)
@@ -111,7 +111,7 @@ const onOne = (verb: string, doc: string) =>
 
 export default defineModule({
   name: 'supervisord',
-  doc: 'Programs under supervisor.',
+  doc: 'Programs managed by supervisor.',
   reads: ['status', 'status_raw', 'custom', 'options', 'status_bool'],
   functions: {
     start: onEvery('start', 'Starts programs.'),
@@ -120,13 +120,13 @@ export default defineModule({
     add: onOne('add', 'Takes a new program of the configuration up.'),
     remove: onOne('remove', 'Lets a program go that is no longer in the configuration.'),
     reread: fn({
-      doc: 'Reads the configuration again, without acting on it.',
+      doc: 'Reads the configuration again, without applying it.',
       examples: ["salt '*' supervisord.reread"],
       params: where,
       run: (args, ctx) => control(['reread'], args, ctx),
     }),
     update: fn({
-      doc: 'Reads the configuration again and restarts what changed.',
+      doc: 'Reads the configuration again and restarts changed programs.',
       examples: ["salt '*' supervisord.update"],
       params: { ...where, name: named },
       run: (args, ctx) => control(['update', ...words(args.name).map(bareName)], args, ctx),
@@ -166,7 +166,7 @@ export default defineModule({
       run: (args) => settings(args.name, args.conf_file),
     }),
     status_bool: fn({
-      doc: 'Whether a program is there, and in a certain state.',
+      doc: 'Whether a program exists, and has a given state.',
       examples: ["salt '*' supervisord.status_bool web expected_state=RUNNING"],
       params: { name: one, expected_state: p.string({ default: null, doc: 'the state' }), ...where },
       async run(args, ctx) {

@@ -1,4 +1,4 @@
-// Execution module `sysfs`: values the kernel shows and takes below /sys.
+// Execution module `sysfs`: reads and writes values of the kernel below /sys.
 
 import { join, relative, resolve } from 'node:path';
 import { defineModule, fn, newDict, type PlainDict, PyFloat, p, pyStr, type Value } from 'halite/sdk';
@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from 'halite/sdk/fs';
 
-/** The real path of a key; undefined when it is not there or leads out of /sys. */
+/** The real path of a key; undefined when it is missing or outside of /sys. */
 function targetOf(key: string): string | undefined {
   try {
     const path = realpathSync(resolve('/sys', key.startsWith('/sys') ? key : key.replace(/^\/+/, '')));
@@ -23,10 +23,10 @@ function targetOf(key: string): string | undefined {
   }
 }
 
-/** Numbers as numbers, anything else as text; nothing at all is False. */
+/** Numbers as numbers, other values as text; an empty value is False. */
 async function readValue(path: string): Promise<Value> {
   try {
-    // Some files are pipes: reading must not wait for somebody to write.
+    // Some files are pipes: reading must not wait for a writer.
     const text = (await readFile(path, { encoding: 'utf8', flag: constants.O_RDONLY | constants.O_NONBLOCK })).trim();
     if (text === '') return false;
     if (/^[-+]?\d+$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text);
@@ -42,7 +42,7 @@ interface Interfaces {
   readonly rw: string[];
 }
 
-/** Files below a folder by what may be done with them; links are not followed. */
+/** Files below a folder by their permissions; links are not followed. */
 function interfacesOf(root: string): Interfaces {
   const found: Interfaces = { r: [], w: [], rw: [] };
   const walk = (folder: string): void => {
@@ -108,12 +108,12 @@ const key = p.string({ doc: 'a path below /sys' });
 
 export default defineModule({
   name: 'sysfs',
-  doc: 'Values the kernel shows and takes below /sys.',
+  doc: 'Kernel values below /sys.',
   available: () => process.platform === 'linux' || 'Only available on Linux systems.',
   reads: ['attr', 'read', 'target', 'interfaces'],
   functions: {
     attr: fn({
-      doc: 'Reads a value, or writes it; of a folder its path.',
+      doc: 'Reads or writes a value; for a folder returns its path.',
       examples: ["salt '*' sysfs.attr block/sda/queue/logical_block_size"],
       params: { key, value: p.string({ default: null, doc: 'what to write' }) },
       run({ key, value }): Value | Promise<Value> {
@@ -139,7 +139,7 @@ export default defineModule({
       run: ({ key, root }) => read(key, root),
     }),
     target: fn({
-      doc: 'The real path of a key, or with full=False its last part; False when it is not there.',
+      doc: 'The real path of a key, or with full=False its last part; False when it does not exist.',
       examples: ["salt '*' sysfs.target class/ttyS0"],
       params: { key, full: p.bool({ default: true }) },
       run({ key, full }): Value {

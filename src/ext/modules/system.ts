@@ -157,7 +157,7 @@ export default defineModule({
       run: (args) => strftime(nowAt(args.utc_offset), '%I:%M:%S %p'),
     }),
     set_system_date_time: fn({
-      doc: 'Sets parts of date and time; the others stay.',
+      doc: 'Sets parts of date and time; the others are unchanged.',
       examples: ["salt '*' system.set_system_date_time 2015 5 12 11 37 53"],
       params: {
         years: part('year'),
@@ -177,7 +177,7 @@ export default defineModule({
       run: (args, ctx) => setDateTime(parseDate(args.newdate), args.utc_offset, ctx),
     }),
     set_system_time: fn({
-      doc: 'Sets the time of day: HH:MM, HH:MM:SS, also with AM or PM. False when it cannot be understood.',
+      doc: 'Sets the time of day: HH:MM, HH:MM:SS, also with AM or PM. False for an invalid time.',
       examples: [`salt '*' system.set_system_time "'11:20:02 PM'"`],
       params: { newtime: p.string(), utc_offset: offset },
       run(args, ctx) {

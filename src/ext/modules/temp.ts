@@ -1,4 +1,4 @@
-// Execution module `temp`: new files and folders with names nobody else has.
+// Execution module `temp`: new files and folders with unique names.
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,9 +6,9 @@ import { defineModule, fn, p } from 'halite/sdk';
 import { closeSync, mkdirSync, openSync } from 'halite/sdk/fs';
 
 const params = {
-  suffix: p.string({ default: '', doc: 'the end of the name' }),
-  prefix: p.string({ default: 'tmp', doc: 'the beginning of the name' }),
-  parent: p.path({ default: null, doc: "the folder to make it in; the system's unless given" }),
+  suffix: p.string({ default: '', doc: 'suffix of the name' }),
+  prefix: p.string({ default: 'tmp', doc: 'prefix of the name' }),
+  parent: p.path({ default: null, doc: 'the parent folder; default: that of the system' }),
 };
 type Place = { readonly suffix: string; readonly prefix: string; readonly parent: string | null };
 
@@ -20,7 +20,7 @@ export default defineModule({
   doc: 'Temporary files and folders.',
   functions: {
     dir: fn({
-      doc: 'Makes a folder that only its owner may enter, and gives its path.',
+      doc: 'Creates a folder that only its owner may enter, and returns its path.',
       examples: ["salt '*' temp.dir", "salt '*' temp.dir prefix='mytemp-' parent='/var/run/'"],
       params,
       run(args) {
@@ -30,7 +30,7 @@ export default defineModule({
       },
     }),
     file: fn({
-      doc: 'Makes an empty file that only its owner may read, and gives its path.',
+      doc: 'Creates an empty file that only its owner may read, and returns its path.',
       examples: ["salt '*' temp.file", "salt '*' temp.file prefix='mytemp-' parent='/var/run/'"],
       params,
       run(args) {

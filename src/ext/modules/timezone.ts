@@ -21,7 +21,7 @@ const zones = '/usr/share/zoneinfo/';
 const local = '/etc/localtime';
 const family = (ctx: ModuleContext): string => String(dictGet(ctx.grains, 'os_family') ?? '');
 
-/** timedatectl only works where systemd runs; elsewhere the files tell. */
+/** timedatectl only works where systemd runs; elsewhere the files are read. */
 const hasTimedatectl = (): boolean => which('timedatectl') !== null && pathExists('/run/systemd/system');
 
 async function timedatectl(ctx: ModuleContext): Promise<string> {

@@ -1,4 +1,4 @@
-// Output of system tools, read from samples: volumes, access lists, firewalls, partitions, contexts, zones, interfaces.
+// Parsers for output of system tools, with samples: volumes, access lists, firewalls, partitions, contexts, zones, interfaces.
 import { newDict } from 'halite/sdk';
 import { describe, expect, it } from 'vitest';
 import { parseAliases } from './aliases.ts';
@@ -115,7 +115,7 @@ describe('selinux', () => {
     expect(findPortPolicy(ports, { sel_type: null, protocol: 'tcp', port: '443' })?.['sel_type']).toBe('http_port_t');
     expect(findPortPolicy(ports, { sel_type: null, protocol: 'udp', port: '443' })).toBeNull();
   });
-  it('says what is labelled anew', () => {
+  it('reports what is relabelled', () => {
     const text = 'Would relabel /srv/web from unconfined_u:object_r:var_t:s0 to unconfined_u:object_r:httpd_t:s0';
     expect(plain(relabelled(text))).toEqual({
       '/srv/web': { old: { sel_type: 'var_t' }, new: { sel_type: 'httpd_t' } },
@@ -176,7 +176,7 @@ describe('interfaces of Debian', () => {
     expect([...found].map(([name, adapter]) => render(name, adapter)).join('')).toBe(text);
     expect(() => parseInterfaces('iface eth0 inet\n')).toThrow('malformed');
   });
-  it('take what fits each family', () => {
+  it('use the options of each family', () => {
     const given = newDict(Object.entries({ proto: 'static', ipaddr: '10.0.0.5', netmask: '24', ipv6proto: 'static' }));
     given['ipv6ipaddr'] = '2001:db8::5';
     expect(

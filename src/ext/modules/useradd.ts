@@ -1,4 +1,4 @@
-// Execution module `user`: accounts of the machine, by useradd and its kin.
+// Execution module `user`: user accounts, with useradd and related tools.
 import {
   commandError,
   defineModule,
@@ -111,7 +111,7 @@ async function changeGroups(
     name,
   ]);
   if (retcode === 0 || !stderr.includes('not found in')) return retcode === 0;
-  // The user is not in the local files (LDAP): groups can still be given one by one.
+  // The user is not in the local files (LDAP): groups can still be changed one by one.
   let done = true;
   for (const group of wanted) done = (await runTool(ctx, 'gpasswd', ['-a', name, group])).retcode === 0 && done;
   return done;
@@ -237,7 +237,7 @@ const reading = {
 
 const writing = {
   add: fn({
-    doc: 'Makes a user.',
+    doc: 'Creates a user.',
     examples: ["salt '*' user.add name <uid> <gid> <groups> <home> <shell>"],
     params: {
       name,
@@ -246,7 +246,7 @@ const writing = {
       groups: p.strings({ default: null, split: ',', doc: 'more groups: a list or text with commas' }),
       home: p.string({ default: null }),
       shell: p.string({ default: null }),
-      unique: p.bool({ default: true, doc: 'the id must be unused' }),
+      unique: p.bool({ default: true, doc: 'refuse an id that is in use' }),
       system: p.bool({ default: false }),
       fullname: p.string({ default: '' }),
       roomnumber: p.string({ default: '' }),
@@ -257,7 +257,7 @@ const writing = {
       loginclass: p.string({ default: null, doc: 'OpenBSD only' }),
       nologinit: p.bool({ default: false, doc: 'do not enter the user into lastlog and faillog' }),
       root,
-      usergroup: p.oneOf(['bool', 'string'], { default: null, doc: 'make a group of the same name, or not' }),
+      usergroup: p.oneOf(['bool', 'string'], { default: null, doc: 'whether to create a group of the same name' }),
     },
     async run(args, ctx) {
       const { retcode } = await runTool(ctx, 'useradd', [...addOptions(args), '--', args.name]);
@@ -315,7 +315,7 @@ const writing = {
     run: (args, ctx) => change(args.name, args.root, ['-s', args.shell], (user) => user.shell === args.shell, ctx),
   }),
   chhome: fn({
-    doc: 'Changes the home of a user; with persist the files move along.',
+    doc: 'Changes the home of a user; with persist the files are moved.',
     examples: ["salt '*' user.chhome foo /home/users/foo persist=True"],
     params: { name, home: p.string(), persist: p.bool({ default: false }), root },
     run: (args, ctx) =>
@@ -328,7 +328,7 @@ const writing = {
       ),
   }),
   chgroups: fn({
-    doc: 'Changes the groups of a user; with append the present ones stay.',
+    doc: 'Changes the groups of a user; with append the present ones are kept.',
     examples: ["salt '*' user.chgroups foo wheel,root", "salt '*' user.chgroups foo wheel append=True"],
     params: { name, groups: p.strings({ split: ',' }), append: p.bool({ default: false }), root },
     run: (args, ctx) => changeGroups(args.name, args.groups, args.append, args.root, ctx),

@@ -25,7 +25,7 @@ const run = async (command: string[], kwargs: PlainDict, ctx: ModuleContext): Pr
   (await ctx.callWith('cmd.run_all', [command], { python_shell: false, ...kwargs })) as unknown as Result;
 const given = (value: Value): string => (value === null ? '' : pyStr(value).trim());
 
-/** The program: as asked, from pillar or options, the first that is installed, or Python's own `venv`. */
+/** The program: the given one, from pillar or options, the first that is installed, or Python's own `venv`. */
 function toolOf(venvBin: string | null, ctx: ModuleContext): string {
   const wanted = venvBin ?? dictGet(ctx.pillar, 'venv_bin') ?? ctx.opts['venv_bin'] ?? null;
   if (wanted) return pyStr(wanted);
@@ -88,7 +88,7 @@ function venvOptions(tool: string, args: CreateArgs): string[] {
   return [...(args.upgrade === true ? ['--upgrade'] : []), ...(args.symlinks === true ? ['--symlinks'] : [])];
 }
 
-/** pip out of Python's own archive: nothing is fetched. */
+/** Installs pip from Python's own archive, without network access. */
 const addPip = (path: string, user: string | null, ctx: ModuleContext): Promise<Result> =>
   run([joinPath(path, 'bin/python'), '-m', 'ensurepip'], { runas: user, cwd: path, env: { VIRTUAL_ENV: path } }, ctx);
 
@@ -113,7 +113,7 @@ const text = (value: string | null, name: string): string => {
 };
 
 const create = fn({
-  doc: 'Makes an environment; gives what cmd.run_all gives.',
+  doc: 'Creates an environment; returns the answer of cmd.run_all.',
   examples: ["salt '*' virtualenv.create /srv/app/venv"],
   params: {
     path: p.path({ doc: 'where' }),
@@ -123,11 +123,11 @@ const create = fn({
     clear: no('remove what is there first'),
     python: p.string({ default: null, doc: 'which Python' }),
     extra_search_dir: p.oneOf(['list', 'string'], { default: null, doc: 'folders with packages' }),
-    never_download: p.bool({ default: null, doc: 'nothing from the network' }),
+    never_download: p.bool({ default: null, doc: 'without network access' }),
     prompt: p.string({ default: null, doc: 'text before the prompt' }),
     pip: no('install pip if it is not there'),
     symlinks: p.bool({ default: null, doc: 'link instead of copying (venv)' }),
-    upgrade: p.bool({ default: null, doc: 'bring to the current Python (venv)' }),
+    upgrade: p.bool({ default: null, doc: 'upgrade to the current Python (venv)' }),
     user: p.string({ default: null, doc: 'run as this user' }),
     use_vt: no('no effect: output arrives as it comes'),
     saltenv: p.string({ default: 'base', doc: 'environment of files on the file server' }),
@@ -189,7 +189,7 @@ export default defineModule({
       run: (args, ctx) => ask(args.venv, 'import sysconfig; print(sysconfig.get_path("purelib"))', [], ctx),
     }),
     get_distribution_path: fn({
-      doc: 'Where a package of an environment lies.',
+      doc: 'The folder of a package in an environment.',
       examples: ["salt '*' virtualenv.get_distribution_path /srv/app/venv flask"],
       params: { venv, distribution: p.string({ doc: 'the package' }) },
       run: (args, ctx) =>
@@ -201,7 +201,7 @@ export default defineModule({
         ),
     }),
     get_resource_path: fn({
-      doc: 'Where a file of a package lies.',
+      doc: 'The path of a file of a package.',
       examples: ["salt '*' virtualenv.get_resource_path /srv/app/venv flask app.py"],
       params: resourceParams,
       run: (args, ctx) =>
@@ -213,7 +213,7 @@ export default defineModule({
         ),
     }),
     get_resource_content: fn({
-      doc: 'What is in a file of a package.',
+      doc: 'The content of a file of a package.',
       examples: ["salt '*' virtualenv.get_resource_content /srv/app/venv flask app.py"],
       params: resourceParams,
       run: (args, ctx) =>

@@ -1,10 +1,10 @@
-// Execution module `webutil`: files of passwords for web servers, by htpasswd.
+// Execution module `webutil`: password files of web servers, with htpasswd.
 import { defineModule, fn, type ModuleContext, newDict, p, type Value } from 'halite/sdk';
 import { pathExists } from 'halite/sdk/fs';
 import { which } from 'halite/sdk/system';
 import { lines } from 'halite/sdk/text';
 
-/** Through cmd.run_all, since another user may be asked for. */
+/** Through cmd.run_all, because it may have to run as another user. */
 const htpasswd = (args: readonly string[], runas: string | null, ctx: ModuleContext): Promise<Value> =>
   ctx.callWith(
     'cmd.run_all',
@@ -16,18 +16,18 @@ const field = (result: Value, key: string): Value => (result as Record<string, V
 const pwfile = p.path({ doc: 'the file' });
 const user = p.string({ doc: 'the user' });
 const password = p.string({ doc: 'the password' });
-const opts = p.string({ default: '', doc: 'letters of further options, as in `Bd`' });
+const opts = p.string({ default: '', doc: 'letters of additional options, such as `Bd`' });
 const runas = p.string({ default: null, doc: 'as this user' });
 
 export default defineModule({
   name: 'webutil',
-  doc: 'Files of passwords for web servers.',
+  doc: 'Password files of web servers.',
   available: () =>
     which('htpasswd') !== null || 'The htpasswd execution mdule cannot be loaded: htpasswd binary not in path.',
   reads: ['verify'],
   functions: {
     useradd: fn({
-      doc: 'Adds a user, or sets the password; makes the file when needed.',
+      doc: 'Adds a user, or sets the password; creates the file when needed.',
       examples: ["salt '*' webutil.useradd /etc/httpd/htpasswd larry badpassword"],
       params: { pwfile, user, password, opts, runas },
       run(args, ctx) {
@@ -46,7 +46,7 @@ export default defineModule({
       },
     }),
     verify: fn({
-      doc: 'Whether the password is right.',
+      doc: 'Whether the password is correct.',
       examples: ["salt '*' webutil.verify /etc/httpd/htpasswd larry maybepassword"],
       params: { pwfile, user, password, opts, runas },
       async run(args, ctx) {

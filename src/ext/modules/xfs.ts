@@ -1,4 +1,4 @@
-// Execution module `xfs`: file systems of the kind XFS.
+// Execution module `xfs`: XFS file systems.
 import {
   commandError,
   defineModule,
@@ -20,7 +20,7 @@ function checked(answer: Answer): string {
   return answer.stdout;
 }
 
-/** `name=value` pairs of one line; a value may have spaces in it, and an empty name goes with the one before. */
+/** `name=value` pairs of one line; a value may contain spaces, and an empty name belongs to the previous pair. */
 function pairs(line: string): [string, string][] {
   const text = line.replace(/^=\s*/, '').replaceAll(' = ', '=*** ').replaceAll(' =', '=');
   const words: string[] = [];
@@ -101,17 +101,17 @@ async function modify(args: { device: string; label: Value; lazy_counting: Value
 
 export default defineModule({
   name: 'xfs',
-  doc: 'File systems of the kind XFS.',
+  doc: 'XFS file systems.',
   reads: ['info', 'devices'],
   functions: {
     mkfs: fn({
-      doc: 'Makes a file system; what is on the device is lost.',
+      doc: 'Creates a file system; the data on the device is lost.',
       examples: ["salt '*' xfs.mkfs /dev/sda1 label=data"],
       params: {
         device,
         label: p.string({ default: null, falsy: null, doc: 'its name' }),
         ssize: p.string({ default: null, falsy: null, doc: 'size of a sector' }),
-        noforce: p.truthy({ default: null, doc: 'fail when there is one already' }),
+        noforce: p.truthy({ default: null, doc: 'fail when the device already has one' }),
         bso: p.string({ default: null, falsy: null, doc: 'options of blocks' }),
         gmo: p.string({ default: null, falsy: null, doc: 'options of metadata' }),
         ino: p.string({ default: null, falsy: null, doc: 'options of inodes' }),
@@ -133,7 +133,7 @@ export default defineModule({
       },
     }),
     info: fn({
-      doc: 'How a file system is laid out.',
+      doc: 'The layout of a file system.',
       examples: ["salt '*' xfs.info /dev/sda1"],
       params: { device },
       async run(args, ctx) {
@@ -143,23 +143,23 @@ export default defineModule({
       },
     }),
     devices: fn({
-      doc: 'Devices with such a file system, and where they are mounted.',
+      doc: 'Devices with an XFS file system, and their mount points.',
       examples: ["salt '*' xfs.devices"],
       run: async (_, ctx) => parseBlkid(checked(await command(ctx, ['blkid', '-o', 'export']))),
     }),
     modify: fn({
-      doc: 'Changes name, counting or identity of a file system.',
+      doc: 'Changes label, lazy counters or UUID of a file system.',
       examples: ["salt '*' xfs.modify /dev/sda1 label=data"],
       params: {
         device,
         label: p.string({ default: null, falsy: null, doc: 'its name' }),
-        lazy_counting: p.oneOf(['bool', 'string'], { default: null, doc: 'count lazily' }),
+        lazy_counting: p.oneOf(['bool', 'string'], { default: null, doc: 'lazy counters' }),
         uuid: p.oneOf(['bool', 'string'], { default: null, doc: 'true: a new one; false: none' }),
       },
       run: modify,
     }),
     defragment: fn({
-      doc: 'Puts the pieces of files together.',
+      doc: 'Defragments a file system.',
       examples: ["salt '*' xfs.defragment /dev/sda1"],
       params: { device },
       async run(args, ctx) {

@@ -1,4 +1,4 @@
-// Execution module `pkg`: packages of Red Hat and its kin, through dnf or yum.
+// Execution module `pkg`: packages of Red Hat and its derivatives, with dnf or yum.
 import {
   commandError,
   defineModule,
@@ -72,7 +72,7 @@ const driver: RpmDriver = {
   run: yum,
   async refresh(ctx) {
     await yum(['--quiet', '--assumeyes', 'clean', 'expire-cache'], ctx);
-    // It says with 100 that there are newer packages.
+    // Exit code 100 means that upgrades are available.
     const { retcode } = await yum(
       ['--quiet', '--assumeyes', 'check-update', '--setopt=autocheck_running_kernel=false'],
       ctx,
@@ -113,7 +113,7 @@ const driver: RpmDriver = {
   word: (name, version) => `${name}-${version.replace(/^0:/, '')}`,
 };
 
-/** Names whose version is held. */
+/** Names of held packages. */
 async function locked(ctx: ModuleContext): Promise<string[]> {
   const { stdout } = await yum(['--quiet', 'versionlock', 'list'], ctx);
   return [
@@ -179,7 +179,7 @@ const holding = (verb: 'add' | 'delete', example: string, doc: string) =>
 export default defineModule({
   name: 'yumpkg',
   virtualName: 'pkg',
-  doc: 'Packages of Red Hat and its kin, through dnf or yum.',
+  doc: 'Packages of Red Hat and its derivatives, with dnf or yum.',
   available: ({ grains }) => {
     const [family, os] = [dictGet(grains, 'os_family'), pyStr(dictGet(grains, 'os') ?? '').toLowerCase()];
     if (family !== 'RedHat' && !['amazon', 'openeuler', 'virtuozzo', 'xcp'].includes(os))
@@ -208,7 +208,7 @@ export default defineModule({
     hold: holding('add', 'hold', 'Keeps packages at their version; needs the plugin versionlock.'),
     unhold: holding('delete', 'unhold', 'Lets packages change their version again.'),
     list_holds: fn({
-      doc: 'Packages kept at their version.',
+      doc: 'Held packages.',
       examples: ["salt '*' pkg.list_holds"],
       params: {
         pattern: p.ignored({ default: null, doc: 'no effect' }),
@@ -244,7 +244,7 @@ export default defineModule({
       },
     }),
     group_install: fn({
-      doc: 'Installs groups of packages and gives back what changed.',
+      doc: 'Installs groups of packages and returns what changed.',
       examples: ["salt '*' pkg.group_install 'Development Tools'"],
       params: { name: p.strings({ split: ',', doc: 'one group, or several' }), kwargs: p.kwargs({ doc: 'no effect' }) },
       run: (args, ctx) => {

@@ -26,7 +26,7 @@ function toProperty(value: Value): string {
 
 const zfs = (ctx: ModuleContext, ...argv: string[]): Promise<Answer> => command(ctx, ['zfs', ...argv]);
 
-/** Whether it worked, under a word, and what zfs complained of, in Salt's words. */
+/** Whether it worked, under the given key, and the error message of zfs in Salt's form. */
 function outcome(answer: Answer, word?: string): PlainDict {
   const found = newDict(word === undefined ? [] : [[word, answer.retcode === 0]]);
   if (answer.retcode === 0) return found;
@@ -137,7 +137,7 @@ const tagged = (fun: string, doc: string, word: string) =>
 
 const functions = {
   exists: fn({
-    doc: 'Whether a data set is there.',
+    doc: 'Whether a data set exists.',
     examples: ["salt '*' zfs.exists tank/data"],
     params: { name, kwargs: kwargs('type') },
     async run(args, ctx) {
@@ -146,7 +146,7 @@ const functions = {
     },
   }),
   create: fn({
-    doc: 'Makes a file system, or a volume when a size is given.',
+    doc: 'Creates a file system, or a volume when a size is given.',
     examples: ["salt '*' zfs.create tank/data create_parent=True properties='{compression: lz4}'"],
     params: { name, kwargs: kwargs('create_parent, sparse, volume_size, properties') },
     async run({ name: dataset, kwargs: given }, ctx) {
@@ -165,7 +165,7 @@ const functions = {
     ['recursive', '-r'],
   ]),
   rename: fn({
-    doc: 'Gives a data set another name.',
+    doc: 'Renames a data set.',
     examples: ["salt '*' zfs.rename tank/old tank/new"],
     params: { name, new_name: p.string({ doc: 'the new name' }), kwargs: kwargs('create_parent, force, recursive') },
     async run({ name: from, new_name: to, kwargs: given }, ctx) {
@@ -203,7 +203,7 @@ const functions = {
     },
   }),
   clone: fn({
-    doc: 'Makes a data set from a snapshot.',
+    doc: 'Creates a data set from a snapshot.',
     examples: ["salt '*' zfs.clone tank/data@daily tank/copy"],
     params: { name_a: p.string({ doc: 'the snapshot' }), name_b: name, kwargs: kwargs('create_parent, properties') },
     async run({ name_a: from, name_b: to, kwargs: given }, ctx) {
@@ -228,7 +228,7 @@ const functions = {
     ['force', '-f'],
   ]),
   inherit: fn({
-    doc: 'Takes a property back to what the data set above has.',
+    doc: 'Resets a property to the inherited value.',
     examples: ["salt '*' zfs.inherit compression tank/data"],
     params: { prop: p.string({ doc: 'the property' }), name, kwargs: kwargs('recursive, revert') },
     async run({ prop, name: dataset, kwargs: given }, ctx) {
@@ -246,13 +246,13 @@ const functions = {
     },
   }),
   bookmark: fn({
-    doc: 'Makes a bookmark of a snapshot.',
+    doc: 'Creates a bookmark of a snapshot.',
     examples: ["salt '*' zfs.bookmark tank/data@daily tank/data#daily"],
     params: { snapshot: p.string({ doc: 'the snapshot' }), bookmark: p.string({ doc: 'the bookmark' }) },
     run: async (args, ctx) => outcome(await zfs(ctx, 'bookmark', args.snapshot, args.bookmark), 'bookmarked'),
   }),
   holds: fn({
-    doc: 'Tags that keep a snapshot.',
+    doc: 'Tags that hold a snapshot.',
     examples: ["salt '*' zfs.holds tank/data@daily"],
     params: { snapshot: p.string({ doc: 'the snapshot' }), kwargs: kwargs('accepted') },
     async run(args, ctx) {

@@ -1,4 +1,4 @@
-// Execution module `pkg`: packages of SUSE, through zypper.
+// Execution module `pkg`: packages of SUSE, with zypper.
 import {
   commandError,
   defineModule,
@@ -186,7 +186,7 @@ const locking = (verb: 'addlock' | 'removelock', example: string, doc: string) =
 export default defineModule({
   name: 'zypperpkg',
   virtualName: 'pkg',
-  doc: 'Packages of SUSE, through zypper.',
+  doc: 'Packages of SUSE, with zypper.',
   available: ({ grains }) => {
     if (dictGet(grains, 'os_family') !== 'Suse')
       return 'Module zypper: non SUSE OS not supported by zypper package manager';
@@ -213,7 +213,7 @@ export default defineModule({
     ...rpmFunctions(driver),
     ...repoFunctions(['/etc/zypp/repos.d']),
     info_available: fn({
-      doc: 'What the repositories say about packages.',
+      doc: 'Details of packages in the repositories.',
       examples: ["salt '*' pkg.info_available <package1> <package2>"],
       params: { names: p.rest({ doc: 'packages' }), kwargs: p.kwargs({ doc: 'refresh' }) },
       async run(args, ctx) {
@@ -226,13 +226,13 @@ export default defineModule({
     hold: locking('addlock', 'hold', 'Keeps packages at their version.'),
     unhold: locking('removelock', 'unhold', 'Lets packages change their version again.'),
     list_holds: fn({
-      doc: 'Packages kept at their version.',
+      doc: 'Held packages.',
       examples: ["salt '*' pkg.list_holds"],
       params: { kwargs: p.kwargs({ doc: 'no effect' }) },
       run: (_args, ctx) => locks(ctx),
     }),
     list_locks: fn({
-      doc: 'Packages kept at their version, by name.',
+      doc: 'Held packages, by name.',
       examples: ["salt '*' pkg.list_locks"],
       params: { root: p.ignored({ default: null, doc: 'no effect' }) },
       run: async (_args, ctx) => newDict((await locks(ctx)).map((name) => [name, newDict([['type', 'package']])])),

@@ -11,7 +11,7 @@ function columnsOf(asked: ReturnType<typeof askedIndent>): number | undefined {
 
 export default defineOutputter({
   name: 'json',
-  doc: 'JSON, four columns per level; --out-indent=-1 puts each answer on one line.',
+  doc: 'JSON with an indent of four; --out-indent=-1 prints each answer on one line.',
   render(data, options) {
     const asked = askedIndent(options);
     return dumpJson(data, { indent: columnsOf(asked), sortKeys: asked === 'pretty', ensureAscii: false });

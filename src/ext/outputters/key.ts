@@ -1,4 +1,4 @@
-// Outputter `key`: what salt-key lists, one heading per state of keys.
+// Outputter `key`: lists of salt-key, one heading per state of keys.
 import { type Dict, defineOutputter, dictEntries, HaliteError, isDict, isTruthy, pyStr, type Value } from 'halite/sdk';
 import { compareText } from 'halite/sdk/codec';
 import { type ColorName, colorsFor, stripEscapes, stripsColors } from '../shared/output/colors.ts';

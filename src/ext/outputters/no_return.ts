@@ -21,6 +21,6 @@ function display(value: Value, colors: Colors, indent: number): string {
 
 export default defineOutputter({
   name: 'no_return',
-  doc: 'Notices about minions that did not answer.',
+  doc: 'Messages about minions that did not answer.',
   render: (data, options) => display(data, colorsFor(options), 0),
 });

@@ -35,7 +35,7 @@ const outputters: Record<string, Outputter> = Object.fromEntries(
 );
 const file = new URL('../../../test/fixtures/outputters/recorded.json.gz', import.meta.url);
 const recorded = JSON.parse(gunzipSync(readFileSync(file)).toString()) as Recorded[];
-// What the recording took as base options.
+// The base options of the recording.
 const base = { state_verbose: true, state_output: 'full', state_output_profile: true, state_output_diff: false };
 
 function render(sample: Recorded): string {

@@ -23,9 +23,9 @@ interface Row {
   readonly fun: string;
 }
 
-const unfit = (): HaliteError => new HaliteError('call.arguments', 'the data is no state result');
+const unfit = (): HaliteError => new HaliteError('call.arguments', 'the data is not a state result');
 
-/** What float() makes of a duration. */
+/** Python's float() of a duration. */
 function durationOf(value: Value | undefined): number {
   if (value === undefined) return -1;
   const number =
@@ -58,7 +58,7 @@ function rowsOf(data: Value): Row[] {
 
 export default defineOutputter({
   name: 'profile',
-  doc: 'How long every state took, slowest last.',
+  doc: 'The duration of every state, slowest last.',
   render(data, options) {
     const rows = rowsOf(data);
     const width = Math.max('duration (ms)'.length, ...rows.map((row) => pyFixed(row.duration, 4).length));

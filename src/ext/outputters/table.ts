@@ -4,6 +4,6 @@ import { renderTable } from './shared/table-style.ts';
 
 export default defineOutputter({
   name: 'table',
-  doc: 'Lists of rows as tables; the out.table.* options change their look.',
+  doc: 'Lists of rows as tables; the out.table.* options change their style.',
   render: (data, options) => renderTable(data, options),
 });

@@ -5,7 +5,7 @@ import { splitLines } from 'halite/sdk/text';
 
 export default defineOutputter({
   name: 'txt',
-  doc: 'Lines as the command printed them, each behind the name of its minion.',
+  doc: 'Lines of output, each after the name of its minion.',
   render(data) {
     if (!isDict(data)) return typeof data === 'string' ? `${data}\n` : `${pprintValue(data)}\n`;
     let text = '';

@@ -5,7 +5,7 @@ import { runCommand } from './shared/command.ts';
 
 export default definePillar({
   name: 'cmd_json',
-  doc: 'Runs a command of the master without a shell; %s stands for the minion’s id. What it prints is JSON.',
+  doc: 'Runs a command on the master without a shell; %s stands for the minion’s id. The output must be JSON.',
   params: { command: p.string({ doc: 'the command' }) },
   async compile({ command }, ctx) {
     const output = await runCommand(command, ctx, false);

@@ -5,7 +5,7 @@ import { runCommand } from './shared/command.ts';
 
 export default definePillar({
   name: 'cmd_yaml',
-  doc: 'Runs a command in a shell of the master; %s stands for the minion’s id. What it prints is YAML.',
+  doc: 'Runs a command on the master in a shell; %s stands for the minion’s id. The output must be YAML.',
   params: { command: p.string({ doc: 'the command' }) },
   async compile({ command }, ctx) {
     const output = await runCommand(command, ctx, true);

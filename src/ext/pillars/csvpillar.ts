@@ -4,7 +4,7 @@ import { type Dict, definePillar, dictOf, newDict, p, pyStr, type Value } from '
 import { readFile } from 'halite/sdk/fs';
 import { parseCsv } from './shared/csv.ts';
 
-/** A row as Python's DictReader makes it: what is missing is `restval`, what is too much a list under `restkey`. */
+/** A row like Python's DictReader: missing cells are `restval`, surplus cells are a list under `restkey`. */
 function rowOf(names: readonly Value[], cells: readonly string[], restkey: Value, restval: Value): [Value, Value][] {
   const row = names.map((name, at): [Value, Value] => [name, cells[at] ?? restval]);
   if (cells.length > names.length) row.push([restkey, cells.slice(names.length)]);
@@ -24,7 +24,7 @@ export default definePillar({
   params: {
     path: p.path({ doc: 'the file' }),
     idkey: p.string({ default: 'id', doc: 'the column of ids' }),
-    namespace: p.string({ default: null, doc: 'key to put the row under' }),
+    namespace: p.string({ default: null, doc: 'key for the row' }),
     fieldnames: p.list({ default: null, doc: 'names of the columns when the file has none' }),
     restkey: p.scalar({ default: null, doc: 'key for cells without a name' }),
     restval: p.any({ default: null, doc: 'value of cells that are missing' }),

@@ -1,4 +1,4 @@
-// External pillar `extra_minion_data_in_pillar`: what minions send along (`pass_to_ext_pillars`).
+// External pillar `extra_minion_data_in_pillar`: data that minions send with a pillar request (`pass_to_ext_pillars`).
 import {
   type Dict,
   definePillar,
@@ -24,7 +24,7 @@ function part(data: Dict, path: readonly string[]): Dict | undefined {
 
 export default definePillar({
   name: 'extra_minion_data_in_pillar',
-  doc: 'Puts into the pillar what the minion sent along: everything (*), or the keys listed in include (a:b for nested ones).',
+  doc: 'Adds data that the minion sent to the pillar: everything (*), or the keys listed in include (a:b for nested ones).',
   params: { include: p.oneOf(['string', 'list'], { doc: '"*", "<all>" or a list of keys' }) },
   compile({ include }, ctx): Dict {
     if (include === '*' || include === '<all>') return ctx.extraMinionData;

@@ -27,10 +27,10 @@ interface Settings {
   readonly template: boolean;
 }
 
-/** Folders named by a minion's id must lie where they seem to lie. */
+/** A folder named after a minion's id must really be below the root. */
 const isName = (name: string): boolean => name !== '' && name !== '.' && name !== '..' && !/[/\0]/.test(name);
 
-/** `trail` are the real folders above: a link that leads back to one of them would be followed for ever. */
+/** `trail` are the real parent folders: a link back to one of them would be followed for ever. */
 async function readTree(
   folder: string,
   prefix: string,
@@ -82,7 +82,7 @@ function keepsNewline(name: string, keep: Value): boolean {
   return Array.isArray(keep) && keep.some((pattern) => matchesGlob(name, pyStr(pattern)));
 }
 
-/** Through the renderers of the file's first line or the default, as far as they are allowed. */
+/** Renders with the renderers of the file's first line, or the default ones, if they are allowed. */
 async function renderValue(text: string, settings: Settings, ctx: PillarContext): Promise<Value> {
   const shebang = /^#!(?!\/)([^\r\n]*)/.exec(text)?.[1];
   const asked = shebang ?? settings.render_default;
@@ -139,7 +139,7 @@ export default definePillar({
   params: {
     root_dir: p.path({
       default: null,
-      doc: 'the folder; a relative one is looked for in the pillar roots of pillarenv',
+      doc: 'the folder; a relative one is searched in the pillar roots of pillarenv',
     }),
     follow_dir_links: p.bool({ default: false }),
     debug: p.bool({ default: false, doc: 'kept for compatibility' }),

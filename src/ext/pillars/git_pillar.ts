@@ -24,7 +24,7 @@ interface Remote {
   readonly settings: ReadonlyMap<string, Value>;
 }
 
-/** A remote as folder: its environment, and whether only others may use it (`mountpoint`). */
+/** A remote as a folder: its environment, and whether only other remotes may use it (`mountpoint`). */
 interface Tree {
   readonly folder: string;
   readonly env: string;
@@ -56,7 +56,7 @@ const textSetting = (remote: Remote, name: string, ctx: PillarContext): string =
 
 const baseOf = (remote: Remote, ctx: PillarContext): string => textSetting(remote, 'base', ctx) || 'master';
 
-/** The environment that is asked for; `base` stands for the branch of that name. */
+/** The requested environment; `base` means the configured base branch. */
 const askedFor = (ctx: PillarContext): string => ctx.pillarenv || ctx.saltenv || 'base';
 
 function targetOf(remote: Remote, ctx: PillarContext): string {

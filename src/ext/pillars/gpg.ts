@@ -1,4 +1,4 @@
-// External pillar `gpg`: decrypts what the sources before it gave.
+// External pillar `gpg`: decrypts the data of the preceding sources.
 import { type Dict, definePillar, p } from 'halite/sdk';
 
 export default definePillar({

@@ -1,4 +1,4 @@
-// External pillar `libvirt`: keys and certificates for hypervisors, made on the master when first asked for.
+// External pillar `libvirt`: keys and certificates for hypervisors, created on the master at the first request.
 
 import { join } from 'node:path';
 import { definePillar, dictGet, newDict, type PillarContext, p, pyStr } from 'halite/sdk';
@@ -19,7 +19,7 @@ interface Signed {
   readonly template: readonly string[];
 }
 
-/** One line of a template; a line break would be another setting. */
+/** One line of a template; a line break would add another setting. */
 const setting = (name: string, value: string): string => `${name} = ${value.replace(/[\r\n]+/g, ' ')}`;
 
 /** The authority of all hypervisors, then key and certificate of this one. */

@@ -1,4 +1,4 @@
-// External pillar `mysql`: rows of queries to MySQL or MariaDB, with the minion's id as their value.
+// External pillar `mysql`: rows of queries to MySQL or MariaDB, with the minion's id as parameter.
 import { definePillar, dictEntries, isDict, type PillarContext, type Value } from 'halite/sdk';
 import {
   driver,
@@ -17,7 +17,7 @@ const floats = new Set([4, 5]);
 /** A cell as Python's driver gives it; dates, decimals and JSON stay text. */
 function cellOf(cell: unknown, type: number | undefined): Value {
   if (typeof cell === 'number') return type !== undefined && floats.has(type) ? floatOf(cell) : cell;
-  // The eighth type is a whole number of 64 bits: text when it is beyond what a number holds.
+  // Type 8 is a 64-bit integer: text when it exceeds the range of a number.
   if (typeof cell === 'string' && type === 8) return integerOf(cell);
   return cell instanceof Uint8Array ? new Uint8Array(cell) : (cell as Value);
 }
@@ -54,7 +54,7 @@ async function open(ctx: PillarContext): Promise<SqlSession> {
 
 export default definePillar({
   name: 'mysql',
-  doc: 'Asks MySQL or MariaDB: each query has %s for the minion’s id. Settings of the server are under mysql in the master’s configuration.',
+  doc: 'Queries MySQL or MariaDB: each query has %s for the minion’s id. Settings of the server are under mysql in the master’s configuration.',
   params: sqlParams,
   compile: (args, ctx) => sqlPillar('MySQL', () => open(ctx), args, ctx),
 });

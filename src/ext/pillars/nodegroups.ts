@@ -1,4 +1,4 @@
-// External pillar `nodegroups`: the nodegroups the minion is in.
+// External pillar `nodegroups`: the nodegroups of the minion.
 import { type Dict, definePillar, dictEntries, dictOf, isDict, p, pyStr } from 'halite/sdk';
 
 export default definePillar({

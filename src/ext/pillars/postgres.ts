@@ -1,4 +1,4 @@
-// External pillar `postgres`: rows of queries to PostgreSQL, with the minion's id as their value.
+// External pillar `postgres`: rows of queries to PostgreSQL, with the minion's id as parameter.
 import { definePillar, type PillarContext, type Value } from 'halite/sdk';
 import { loadJson } from 'halite/sdk/codec';
 import {
@@ -22,7 +22,7 @@ const parsers = new Map<number, Parser>([
   ...[700, 701].map((type): [number, Parser] => [type, (text) => floatOf(Number(text))]),
   ...[114, 3802].map((type): [number, Parser] => [type, (text) => loadJson(text)]),
 ]);
-/** Lists of whole numbers, texts and truths. */
+/** Arrays of integers, texts and booleans. */
 const lists = new Map<number, number>([
   [1000, 16],
   [1005, 21],
@@ -33,7 +33,7 @@ const lists = new Map<number, number>([
   [1022, 701],
 ]);
 
-/** The number of a list of texts, which the types of the driver do not name. */
+/** The type number of a text array, which the driver's types do not name. */
 const textList = 1009 as 25;
 
 async function open(ctx: PillarContext): Promise<SqlSession> {
@@ -67,7 +67,7 @@ async function open(ctx: PillarContext): Promise<SqlSession> {
 
 export default definePillar({
   name: 'postgres',
-  doc: 'Asks PostgreSQL: each query has %s for the minion’s id. Settings of the server are under postgres in the master’s configuration.',
+  doc: 'Queries PostgreSQL: each query has %s for the minion’s id. Settings of the server are under postgres in the master’s configuration.',
   params: sqlParams,
   compile: (args, ctx) => sqlPillar('POSTGRES', () => open(ctx), args, ctx),
 });

@@ -1,4 +1,4 @@
-// External pillar `sqlite3`: rows of queries to a SQLite file of the master, with the minion's id as their value.
+// External pillar `sqlite3`: rows of queries to a SQLite file of the master, with the minion's id as parameter.
 import { definePillar, type PillarContext, type Value } from 'halite/sdk';
 import { driver, floatOf, optionsOf, type SqlSession, sqlParams, sqlPillar } from './shared/sql-pillar.ts';
 
@@ -27,7 +27,7 @@ async function open(ctx: PillarContext): Promise<SqlSession> {
 
 export default definePillar({
   name: 'sqlite3',
-  doc: 'Asks a SQLite file: each query has ? for the minion’s id. The file is sqlite3: database in the master’s configuration.',
+  doc: 'Queries a SQLite file: each query has ? for the minion’s id. The file is sqlite3: database in the master’s configuration.',
   params: sqlParams,
   compile: (args, ctx) => sqlPillar('SQLite3', () => open(ctx), args, ctx),
 });

@@ -57,12 +57,12 @@ function keepSecrets(value: Value, ctx: PillarContext): void {
 
 export default definePillar({
   name: 'vault',
-  doc: 'The values of secrets in HashiCorp Vault: `path=secret/minions/{minion}`; {pillar[roles]} stands for values known already.',
+  doc: 'The values of secrets in HashiCorp Vault: `path=secret/minions/{minion}`; {pillar[roles]} stands for values of the pillar so far.',
   params: {
     conf: p.string({ doc: '`path=…`' }),
-    nesting_key: p.string({ default: null, doc: 'put the values below this key' }),
-    merge_strategy: p.string({ default: null, doc: 'how values of several paths join; as pillars do unless given' }),
-    merge_lists: p.bool({ default: null, doc: 'join lists' }),
+    nesting_key: p.string({ default: null, doc: 'key for the values' }),
+    merge_strategy: p.string({ default: null, doc: 'how values of several paths are merged; default: like pillars' }),
+    merge_lists: p.bool({ default: null, doc: 'concatenate lists' }),
   },
   async compile(args, ctx) {
     const path = args.conf.split(/\s+/).find((word) => word.startsWith('path='));

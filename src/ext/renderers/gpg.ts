@@ -22,7 +22,7 @@ const begin = '-----BEGIN PGP MESSAGE-----';
 const known = new Map<string, { plain: Buffer; until: number }>();
 const maxKnown = 5000;
 
-/** Where the keys are: the option, as `config.get` finds it, or `gpgkeys` beside the configuration. */
+/** The folder of the keys: the option, as `config.get` finds it, or `gpgkeys` beside the configuration. */
 async function keyFolder(ctx: RendererContext): Promise<string> {
   const found = await ctx.call('config.get', 'gpg_keydir').catch(() => '');
   if (typeof found === 'string' && found !== '') return found;
@@ -46,7 +46,7 @@ class Decrypter {
     return isDict(value) ? this.#dict(value) : value;
   }
 
-  /** One after the other: the agent behind gpg gains nothing from a crowd. */
+  /** One message after the other: gpg-agent is not faster with parallel requests. */
   async #all(values: readonly Value[]): Promise<Value[]> {
     const done: Value[] = [];
     for (const value of values) done.push(await this.value(value));
@@ -104,7 +104,7 @@ class Decrypter {
   }
 }
 
-/** Salt drops them, so that a message written as a YAML block does not end in one. */
+/** Salt drops trailing line breaks, because a message written as a YAML block ends in one. */
 function withoutFinalLineBreaks(bytes: Buffer): Value {
   let end = bytes.length;
   while (end > 0 && bytes[end - 1] === 10) end--;

@@ -5,7 +5,7 @@ import { pythonJsonError } from '../shared/serializers/json-error.ts';
 
 export default defineRenderer({
   name: 'json',
-  doc: 'Reads JSON; a first line that begins with #! is left out, and nothing at all is an empty map.',
+  doc: 'Reads JSON; a first line that begins with #! is skipped, and an empty text is an empty map.',
   input: 'text',
   output: 'data',
   render(source, ctx) {

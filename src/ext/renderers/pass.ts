@@ -1,4 +1,4 @@
-// Renderer `pass`: texts that name secrets of the password store `pass` are replaced by them.
+// Renderer `pass`: replaces names of secrets by their values in the password store `pass`.
 import { homedir } from 'node:os';
 import {
   defineRenderer,
@@ -37,12 +37,12 @@ function settingsOf({ opts }: RendererContext): Settings {
   return { prefix, strict, env };
 }
 
-/** The secret a text names; the text itself when there is none, unless that is an error. */
+/** The secret that a text names; without such a secret the text itself or an error, depending on the options. */
 async function secret(text: string, settings: Settings, ctx: RendererContext): Promise<string> {
   const { prefix, strict, env } = settings;
   if (!text.startsWith(prefix)) return text;
   const path = text.slice(prefix.length).trim();
-  // What begins with a dash would be an option of pass.
+  // A name that begins with a dash would be an option of pass.
   const ran = path === '' || path.startsWith('-') ? undefined : await show(path, env, ctx);
   if (ran?.retcode === 0 && ran.stdout !== '') {
     const found = ran.stdout.replace(/[\r\n]+$/, '');
@@ -75,7 +75,7 @@ async function replaced(value: Value, settings: Settings, ctx: RendererContext):
 
 export default defineRenderer({
   name: 'pass',
-  doc: 'Replaces texts of the data by the secrets they name in the password store `pass`; with pass_variable_prefix only those that begin so.',
+  doc: 'Replaces names of secrets in the data by their values in the password store `pass`; with pass_variable_prefix only names with this prefix.',
   input: 'any',
   output: 'same',
   render: (source, ctx) => replaced(source, settingsOf(ctx), ctx),

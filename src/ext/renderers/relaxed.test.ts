@@ -1,4 +1,4 @@
-// The readers of JSON5 and Hjson: what they take, and where they say it is wrong.
+// The readers of JSON5 and Hjson: what they accept, and the positions in their errors.
 
 import { pyRepr, RenderError } from 'halite/sdk';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-// Renderer `stateconf`: SLS files with parameters, ids of their own, implicit order and a goal to require.
+// Renderer `stateconf`: SLS files with parameters, local ids, implicit order and a goal state.
 import {
   type Dict,
   defineRenderer,
@@ -26,10 +26,10 @@ import {
 
 type Parameters = Map<string, Map<Value, Value>>;
 
-/** What the files of one run know of each other. */
+/** Data that the files of one run share. */
 interface Memory {
   readonly parameters: Parameters;
-  /** Given by `extend`, for files that come later. */
+  /** Values given by `extend`, for later files. */
   readonly overrides: Parameters;
   readonly extended: Extended;
 }
@@ -64,7 +64,7 @@ function namesOf(opts: RendererContext['opts']): Names {
   };
 }
 
-/** Letters behind a dash, as far as they come first; the rest names the two renderers. */
+/** The leading options (letters after a dash); the rest names the two renderers. */
 function optionsOf(argline: string): Options {
   const words = argline.split(/\s+/).filter((word) => word !== '');
   const letters = new Set<string>();
@@ -91,7 +91,7 @@ interface Step {
   readonly argline: string;
 }
 
-/** `yaml -x . jinja -y`: first what makes data, behind the dot what makes its text. */
+/** `yaml -x . jinja -y`: the data renderer, and after the dot the template renderer. */
 function stepsOf({ rest, ordered }: Options): { readonly data: Step; readonly template: Step } {
   const found = /^(.*?)\s+\.\s+(.*)$/s.exec(rest);
   if (!found) {
@@ -132,12 +132,12 @@ class StateConf {
       throw new RenderError('The renderer stateconf takes data only with -p', { file: this.#ctx.path });
     const marker = endMarker(this.#ctx.opts);
     const end = source.search(marker);
-    // The part above the marker says which parameters there are; the whole file is then rendered with them.
+    // The part above the marker defines the parameters; the whole file is then rendered with them.
     if (end >= 0) await this.#data(source.slice(0, end), newDict(), true);
     return this.#data(source, this.#parameters(), false);
   }
 
-  /** The names a template sees: those of its own file without the file's name before them. */
+  /** The variables of a template: names of its own file without the prefix of the file. */
   #parameters(): Record<string, Value> {
     const own = `${this.#ctx.sls}::`;
     const names = newDict();
@@ -184,7 +184,7 @@ class StateConf {
     }
   }
 
-  /** Keeps the values of `stateconf.set`; what another file gave by `extend` wins. */
+  /** Stores the values of `stateconf.set`; values of another file's `extend` take precedence. */
   #extract(high: High): void {
     const { parameters, overrides } = this.#memory;
     const extend = high.get('extend');
@@ -197,7 +197,7 @@ class StateConf {
       if (!given) continue;
       for (const name of ['require', 'watch', 'listen', 'onchanges', 'onfail']) {
         const [theirs, own] = [given.get(name), mine.get(name)];
-        // Salt: in place, so that the file that extends shows them too.
+        // As in Salt: in place, so that the extending file shows them too.
         if (Array.isArray(theirs) && Array.isArray(own)) theirs.push(...own.slice());
       }
       for (const [name, value] of given) mine.set(name, value);
@@ -230,7 +230,7 @@ function endMarker(opts: RendererContext['opts']): RegExp {
 
 export default defineRenderer({
   name: 'stateconf',
-  doc: 'State files with parameters (stateconf.set), ids of their own (.id), implicit order (-o), a start state (-s) and a goal state (without -G); -p takes data of a renderer before it.',
+  doc: 'State files with parameters (stateconf.set), local ids (.id), implicit order (-o), a start state (-s) and a goal state (without -G); -p reads the data of the preceding renderer.',
   input: 'any',
   output: 'data',
   render: (source, ctx) => new StateConf(ctx).render(source),

@@ -3,7 +3,7 @@ import { defineRenderer } from 'halite/sdk';
 
 export default defineRenderer({
   name: 'text',
-  doc: 'Gives the text as it is; a first line that begins with #! is left out.',
+  doc: 'Returns the text unchanged, without a first line that begins with #!.',
   input: 'text',
   output: 'text',
   render: (source, ctx) => (ctx.first ? (source as string).replace(/^#![^\n]*(?:\n|$)/, '') : source),

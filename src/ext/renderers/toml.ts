@@ -4,7 +4,7 @@ import { loadToml, TomlError } from 'halite/sdk/codec';
 
 export default defineRenderer({
   name: 'toml',
-  doc: 'Reads TOML 1.0; dates and times stay texts. Nothing at all is an empty map.',
+  doc: 'Reads TOML 1.0; dates and times stay text. An empty text is an empty map.',
   input: 'text',
   output: 'data',
   render(source, ctx) {

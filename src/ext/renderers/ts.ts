@@ -4,7 +4,7 @@ import { runModule, withoutTypes } from './shared/code.ts';
 
 export default defineRenderer({
   name: 'ts',
-  doc: `As js, with types: they are taken out before the module runs.
+  doc: `Like js, with types, which are removed before the module runs.
 \`import type { SlsBuilder } from 'halite/sdk'\` gives the type of the default export.`,
   input: 'text',
   output: 'data',

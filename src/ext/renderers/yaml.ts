@@ -3,15 +3,15 @@ import { defineRenderer, newDict, RenderError, type Value } from 'halite/sdk';
 import { loadYaml, YamlError } from 'halite/sdk/codec';
 import { isFalsy } from './shared/falsy.ts';
 
-/** Salt's name for PyYAML's words; libyaml, which real installations use, has others. */
+/** PyYAML's error text → the text in Salt's messages; real installations use libyaml, whose texts differ. */
 const renamed: Readonly<Record<string, string>> = {
   "found character '\\t' that cannot start any token": 'Illegal tab character',
 };
 
-/** Errors of PyYAML that carry a place; the others are Python's own (`ValueError`, …) and only say what is wrong. */
+/** Errors of PyYAML that have a position; the others are Python's own (`ValueError`, …) and have only a message. */
 const marked = new Set(['ReaderError', 'ParserError', 'ComposerError', 'ConstructorError']);
 
-/** What Salt would show: of a scanner's error the problem alone, of a parser's and constructor's all of it. */
+/** The text that Salt shows: only the problem for a scanner error, everything for parser and constructor errors. */
 export function yamlRenderError(error: YamlError, file: string | undefined): RenderError {
   const { line, column, excerpt, kind } = error;
   const hint = hintFor(error);
@@ -40,7 +40,7 @@ function hintFor(error: YamlError): string | undefined {
 
 export default defineRenderer({
   name: 'yaml',
-  doc: 'Reads YAML 1.1 with Salt’s rules: duplicate keys are errors, 0644 is 644, dates stay text. Nothing at all is an empty map.',
+  doc: 'Reads YAML 1.1 with Salt’s rules: duplicate keys are errors, 0644 is 644, dates stay text. An empty text is an empty map.',
   input: 'text',
   output: 'data',
   render(source, ctx): Value {

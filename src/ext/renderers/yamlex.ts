@@ -1,11 +1,11 @@
-// Renderer `yamlex`: YAML whose values may be joined (`!aggregate`) or started anew (`!reset`) instead of replaced.
+// Renderer `yamlex`: YAML whose values may be merged (`!aggregate`) or reset (`!reset`) instead of replaced.
 import { defineRenderer, newDict, RenderError } from 'halite/sdk';
 import { loadYamlex, YamlError } from 'halite/sdk/codec';
 import { isFalsy } from './shared/falsy.ts';
 
 export default defineRenderer({
   name: 'yamlex',
-  doc: 'Reads YAML with !aggregate (join with earlier values) and !reset (start anew); equal keys at the top are no error.',
+  doc: 'Reads YAML with !aggregate (merge with earlier values) and !reset (discard earlier values); duplicate keys at the top level are not errors.',
   input: 'text',
   output: 'data',
   render(source, ctx) {

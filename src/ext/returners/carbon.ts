@@ -1,4 +1,4 @@
-// Returner `carbon`: numbers of results as metrics of Graphite.
+// Returner `carbon`: sends numbers in results as metrics to Graphite.
 import { defineReturner, dictEntries, HaliteError, isDict, messageOf, p, pyStr, type Value } from 'halite/sdk';
 import { hostPort } from '../shared/http/request.ts';
 import { arrivalMillis, keysOf } from './shared/loads.ts';
@@ -32,7 +32,7 @@ export function metricsIn(base: string, value: Value, millis: number, skip: bool
 export function metricBase(pattern: string, fun: string, id: string): string {
   const dot = fun.indexOf('.');
   const [module, name] = dot < 0 ? [fun, ''] : [fun.slice(0, dot), fun.slice(dot + 1)];
-  // Guests move from host to host: their metrics keep one name.
+  // Virtual machines move between hosts: their metrics keep one name.
   if (module === 'virt') return fun;
   const parts: Record<string, string> = { module, function: name, minion_id: id.replaceAll('.', '_') };
   return pattern.replace(/\[(module|function|minion_id)\]/g, (_, word: string) => parts[word] ?? '');
@@ -50,12 +50,12 @@ export default defineReturner({
     skip_on_error: p.bool({
       default: false,
       aliases: ['skip'],
-      doc: 'Leave out what is no number instead of failing.',
+      doc: 'Skip values that are not numbers instead of failing.',
     }),
     mode: p.string({ default: 'text', doc: '`text` for lines or `pickle`.' }),
     metric_base_pattern: p.string({
       default: '[module].[function].[minion_id]',
-      doc: 'How the names of metrics begin.',
+      doc: 'Prefix of the names of metrics.',
     }),
   },
   open({ host, port, skip_on_error, mode, metric_base_pattern }, ctx) {

@@ -1,4 +1,4 @@
-// Returner `hipchat`: results as messages in a room, for services that speak HipChat's API.
+// Returner `hipchat`: results as messages in a room, for services with HipChat's API.
 import { defineReturner, HaliteError, newDict, type PlainDict, p } from 'halite/sdk';
 import { pprintValue } from 'halite/sdk/codec';
 import { httpCall, joinUrl } from '../shared/http/request.ts';
@@ -17,10 +17,10 @@ export default defineReturner({
     room_id: p.string({ doc: 'The room.' }),
     api_key: p.string({ doc: 'The token.' }),
     api_version: p.string({ default: 'v1', doc: '`v1` or `v2`.' }),
-    api_url: p.string({ default: 'https://api.hipchat.com', doc: 'Where the API is.' }),
-    from_name: p.string({ doc: 'Who the message is from.' }),
+    api_url: p.string({ default: 'https://api.hipchat.com', doc: 'Address of the API.' }),
+    from_name: p.string({ doc: 'Sender of the message.' }),
     color: p.string({ default: 'yellow', doc: 'Colour of the message; results that failed are red.' }),
-    notify: p.bool({ default: false, doc: 'Whether those in the room are notified.' }),
+    notify: p.bool({ default: false, doc: 'Whether users in the room are notified.' }),
     profile: p.string({ default: null, doc: 'Name of a set of these options (`hipchat.api_key: …`).' }),
   },
   open(given, ctx) {

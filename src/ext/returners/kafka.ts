@@ -8,7 +8,7 @@ export interface KafkaMessage {
   readonly value: string;
 }
 
-/** As Salt's: the load as JSON, under the load as Python prints it. */
+/** As in Salt: the value is the load as JSON, the key is the load as Python prints it. */
 export const returnMessage = (ret: PlainDict): KafkaMessage => ({ key: pyStr(ret), value: toJson(ret) });
 
 function eventMessage(tag: string, data: PlainDict): KafkaMessage {
@@ -22,15 +22,15 @@ function eventMessage(tag: string, data: PlainDict): KafkaMessage {
 }
 
 /**
- * The partition of a key: the rule of Salt's client library, so that the same key goes to the same place. The one of
+ * The partition of a key: the rule of Salt's client library, so that the same key goes to the same partition. The rule of
  * kafkajs takes a minute for a key of 100 kB.
  */
 export const partitionOf = (key: string, partitions: number): number => crc32(key) % partitions;
 
-/** A broker refuses more than a megabyte at once, unless it is configured otherwise. */
+/** By default a broker refuses more than a megabyte at once. */
 const batchBytes = 900_000;
 
-/** Messages in pieces that a broker takes; one that is too large comes alone. */
+/** Messages in batches that a broker accepts; a message that is too large is sent alone. */
 export function* batchesOf(messages: readonly KafkaMessage[], most = batchBytes): Generator<KafkaMessage[]> {
   let batch: KafkaMessage[] = [];
   let size = 0;
@@ -68,7 +68,7 @@ export default defineReturner({
       connectionTimeout: 10_000,
       requestTimeout: 20_000,
       retry: { retries: 2 },
-      // What goes wrong is thrown; the library would print it besides.
+      // Errors are thrown; the library would also print them.
       logLevel: logLevel.NOTHING,
     });
     const producer = kafka.producer({

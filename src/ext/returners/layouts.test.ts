@@ -1,4 +1,4 @@
-// Documents and messages compared with those Salt 3006.27 makes of the same results (a recording of its functions).
+// Documents and messages compared with those of Salt 3006.27 for the same results (recorded from its functions).
 import { readFileSync } from 'node:fs';
 import { dictGet, newDict, type PlainDict, type Value } from 'halite/sdk';
 import { loadJson } from 'halite/sdk/codec';
@@ -16,7 +16,7 @@ import { payloadOf } from './slack_webhook/payload.ts';
 const recording = new URL('../../../test/fixtures/returners/salt-3006.27.json', import.meta.url);
 const salt = loadJson(readFileSync(recording, 'utf8')) as PlainDict;
 const ret = salt['ret'] as PlainDict;
-/** Without regard to the order of names. */
+/** Ignores the order of keys. */
 const plain = (value: unknown): unknown => JSON.parse(toJson(value as Value));
 const dict = (text: string): PlainDict => loadJson(text) as PlainDict;
 

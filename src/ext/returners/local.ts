@@ -1,10 +1,10 @@
-// Returner `local`: prints results and events, to see that they arrive.
+// Returner `local`: prints results and events, for debugging.
 import { defineReturner, pyStr, type Value } from 'halite/sdk';
 import { visibleText } from 'halite/sdk/text';
 
 export default defineReturner({
   name: 'local',
-  doc: 'Prints results and events to the console (a daemon: to its log), to try returners out.',
+  doc: 'Prints results and events to the console (a daemon: to its log), for debugging.',
   keeps: ['events'],
   options: {},
   open() {

@@ -4,7 +4,7 @@ import { httpCall, joinUrl } from '../shared/http/request.ts';
 import { toJson } from './shared/loads.ts';
 import { chatText, shortened } from './shared/message.ts';
 
-/** The server refuses longer messages unless it was told otherwise. */
+/** By default the server refuses longer messages. */
 const limit = 16_383;
 
 export default defineReturner({
@@ -15,7 +15,7 @@ export default defineReturner({
     hook: p.string({ doc: 'The key of the webhook: what follows `/hooks/` in its address.' }),
     api_url: p.string({ doc: 'Address of the server.' }),
     channel: p.string({ default: null, doc: 'Another channel than the one of the webhook.' }),
-    username: p.string({ default: null, doc: 'Who the message is from.' }),
+    username: p.string({ default: null, doc: 'Sender of the message.' }),
   },
   open({ hook, api_url, channel, username }, ctx) {
     const post = async (message: string): Promise<void> => {

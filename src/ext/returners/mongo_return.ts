@@ -1,4 +1,4 @@
-// Returner `mongo_return`: Salt's first returner for MongoDB, which keeps results and logs in at the database itself.
+// Returner `mongo_return`: Salt's first returner for MongoDB, which stores results and authenticates at the database itself.
 import { defineReturner } from 'halite/sdk';
 import { mongoOptions } from './mongo/index.ts';
 import { mongoSession } from './mongo/session.ts';
@@ -6,7 +6,7 @@ import { mongoSession } from './mongo/session.ts';
 export default defineReturner({
   name: 'mongo_return',
   optionPrefix: 'mongo',
-  doc: 'As `mongo`, with a user that the database itself knows, and without events.',
+  doc: 'Like `mongo`, but the user is authenticated at the database itself, and without events.',
   keeps: ['jobs'],
   options: mongoOptions,
   async open(given) {

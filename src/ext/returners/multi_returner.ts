@@ -1,4 +1,4 @@
-// Returner `multi_returner`: hands everything to several others, and asks all of them.
+// Returner `multi_returner`: writes to several other returners, and reads from all of them.
 import {
   defineReturner,
   HaliteError,
@@ -15,7 +15,7 @@ interface Part {
   readonly session: ReturnerSession;
 }
 
-/** Every part gets its turn, whatever happens to the others; the first words of all failures. */
+/** Runs all parts even if some fail; throws the first lines of all failures. */
 async function all(parts: readonly Part[], work: (session: ReturnerSession) => Promise<unknown> | undefined) {
   const done = await Promise.allSettled(parts.map(({ session }) => work(session)));
   const failed = done.flatMap((item, at) =>
@@ -47,7 +47,7 @@ function mergedCache(parts: readonly Part[]): JobCache {
 
 export default defineReturner({
   name: 'multi_returner',
-  doc: 'Hands results, jobs and events to every returner listed in the option multi_returner.',
+  doc: 'Sends results, jobs and events to every returner listed in the option multi_returner.',
   keeps: ['jobs', 'events'],
   options: {},
   async open(_options, ctx) {

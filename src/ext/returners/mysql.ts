@@ -5,7 +5,7 @@ import { tableSession } from './shared/salt-tables.ts';
 
 export default defineReturner({
   name: 'mysql',
-  doc: 'Keeps results, jobs and events in MySQL or MariaDB, in the tables jids, salt_returns and salt_events.',
+  doc: 'Stores results, jobs and events in MySQL or MariaDB, in the tables jids, salt_returns and salt_events.',
   keeps: ['jobs', 'events'],
   options: {
     host: p.string({ default: 'salt', doc: 'server' }),
@@ -14,7 +14,7 @@ export default defineReturner({
     db: p.string({ default: 'salt', doc: 'database' }),
     port: p.int({ default: 3306, doc: 'port' }),
     unix_socket: p.string({ default: null, doc: 'socket of a server on this machine, instead of host and port' }),
-    ssl_ca: p.string({ default: null, doc: 'file with the certificates that sign servers' }),
+    ssl_ca: p.string({ default: null, doc: 'file with the CA certificates' }),
     ssl_cert: p.string({ default: null, doc: 'file with the certificate of this client' }),
     ssl_key: p.string({ default: null, doc: 'file with its key' }),
   },

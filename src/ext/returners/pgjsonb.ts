@@ -1,4 +1,4 @@
-// Returner `pgjsonb`: results, jobs and events in PostgreSQL, as JSONB that SQL can look into.
+// Returner `pgjsonb`: results, jobs and events in PostgreSQL, as JSONB that SQL can query.
 import { defineReturner } from 'halite/sdk';
 import { jsonbDialect, openPostgres, postgresOptions } from './shared/postgres-client.ts';
 import { tableSession } from './shared/salt-tables.ts';
@@ -6,7 +6,7 @@ import { tableSession } from './shared/salt-tables.ts';
 export default defineReturner({
   name: 'pgjsonb',
   optionPrefix: 'returner.pgjsonb',
-  doc: 'Keeps results, jobs and events in PostgreSQL with JSONB columns, so that SQL can look into them.',
+  doc: 'Stores results, jobs and events in PostgreSQL with JSONB columns, so that SQL can query them.',
   keeps: ['jobs', 'events'],
   options: postgresOptions,
   async open(options, ctx) {

@@ -8,7 +8,7 @@ import { funOf, plainShape, sqlJson, successOf, type TableShape, tableSession } 
 
 const fields = ['tgt_type', 'cmd', 'tgt', 'kwargs', 'ret', 'username', 'arg', 'fun'] as const;
 
-/** Texts as they are; lists and maps as JSON, so that they can be read again. */
+/** Texts unchanged; lists and maps as JSON, so that they can be read again. */
 const columnText = (value: Value | undefined): string => {
   if (value === undefined || value === null) return '';
   return Array.isArray(value) || isDict(value) ? sqlJson(value) : pyStr(value);
@@ -41,7 +41,7 @@ const shape: TableShape = {
     const value = fromJson(String(row['return']));
     if (value === undefined) return undefined;
     const kept = isDict(value) ? plainDict(value) : undefined;
-    // Rows of old masters hold the bare return.
+    // Rows of old masters contain only the return value.
     const load = kept && Object.hasOwn(kept, 'return') ? kept : newDict([['return', value]]);
     load['fun'] = String(row['fun']);
     return load;

@@ -1,4 +1,4 @@
-// Returner `pushover`: results as notifications on telephones, through pushover.net.
+// Returner `pushover`: results as push notifications, through pushover.net.
 import { defineReturner, HaliteError, p } from 'halite/sdk';
 import { pprintValue } from 'halite/sdk/codec';
 import { httpCall, joinUrl } from '../shared/http/request.ts';
@@ -12,7 +12,7 @@ export default defineReturner({
   name: 'pushover',
   doc: 'Sends every result as a notification through pushover.net, at most 1,024 characters of it.',
   options: {
-    user: p.string({ doc: 'The key of the user or group, not an address of mail.' }),
+    user: p.string({ doc: 'The key of the user or group, not a mail address.' }),
     token: p.string({ doc: 'The token of the application.' }),
     title: p.string({ default: null, doc: 'Title of the notification.' }),
     device: p.string({ default: null, doc: 'One device of the user only.' }),
@@ -22,7 +22,7 @@ export default defineReturner({
     sound: p.string({ default: null, doc: 'The sound of the notification.' }),
     api_version: p.string({ default: '1', doc: 'Version of the API.' }),
     profile: p.string({ default: null, doc: 'Name of a set of these options (`pushover.token: …`).' }),
-    api_url: p.string({ default: 'https://api.pushover.net', doc: 'Where the API is.' }),
+    api_url: p.string({ default: 'https://api.pushover.net', doc: 'Address of the API.' }),
   },
   open(given, ctx) {
     if (given.priority === 2 && given.expire === null && given.retry === null) {

@@ -1,4 +1,4 @@
-// Returner `redis_return`: the name of Salt's file, under which documentation and configurations know `redis`.
+// Returner `redis_return`: another name of `redis`, used in Salt's documentation and in configurations.
 import { defineReturner } from 'halite/sdk';
 import { redisSpec } from './redis/index.ts';
 

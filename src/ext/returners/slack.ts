@@ -16,12 +16,12 @@ import { httpCall, joinUrl } from '../shared/http/request.ts';
 import { jsonDict } from './shared/loads.ts';
 import { chatText, shortened } from './shared/message.ts';
 
-/** Slack cuts messages behind this many characters. */
+/** Slack truncates longer messages. */
 const limit = 40_000;
 
 type Wanted = 'all' | 'changes' | 'failed';
 
-/** The states that are of interest. Other results are of interest as they are. */
+/** The states to show. Other results are shown unchanged. */
 function chosen(returned: Value, wanted: Wanted): Value {
   if (wanted === 'all' || !isDict(returned)) return returned;
   return dictOf(
@@ -40,13 +40,13 @@ export default defineReturner({
   options: {
     channel: p.string({ default: '#general', doc: 'The channel.' }),
     api_key: p.string({ doc: 'The token of the application.' }),
-    username: p.string({ default: null, doc: 'Who the message is from.' }),
+    username: p.string({ default: null, doc: 'Sender of the message.' }),
     as_user: p.bool({ default: false, doc: 'Post as the user the token belongs to.' }),
     changes: p.bool({ default: false, doc: 'Of states, show only those that changed something or failed.' }),
     only_show_failed: p.bool({ default: false, doc: 'Of states, show only those that failed.' }),
     yaml_format: p.bool({ default: false, doc: 'Show the result as YAML.' }),
     profile: p.string({ default: null, doc: 'Name of a set of these options (`slack.api_key: …`).' }),
-    api_url: p.string({ default: 'https://slack.com', doc: 'Where the API is.' }),
+    api_url: p.string({ default: 'https://slack.com', doc: 'Address of the API.' }),
   },
   open(given, ctx) {
     if (given.changes && given.only_show_failed) {

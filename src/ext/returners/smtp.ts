@@ -8,7 +8,7 @@ import { fillTemplate } from './shared/template.ts';
 
 const named = { id: 'id', fun: 'function', fun_args: 'function args', jid: 'jid', return: 'return' };
 
-/** Without a template: what a result is about; of other data, such as events, everything. */
+/** The text without a template: the main fields of a result, or all fields of other data, such as events. */
 function standardText(ret: PlainDict): string {
   const names: Readonly<Record<string, string>> = Object.hasOwn(ret, 'fun')
     ? named
@@ -17,7 +17,7 @@ function standardText(ret: PlainDict): string {
   return present.map(([name, shown]) => `${shown}: ${pyStr(ret[name])}\r\n`).join('');
 }
 
-/** The subject with the fields that belong behind it, which are no part of the template. */
+/** The subject with the appended fields, which are not part of the template. */
 function withFields(subject: string, fields: readonly string[], ret: PlainDict): string {
   const present = fields.filter((name) => Object.hasOwn(ret, name));
   return [subject, ...present.map((name) => pyStr(ret[name]))].join(' ');
@@ -30,7 +30,7 @@ async function homeOf(user: string, ctx: ReturnerContext): Promise<string> {
   return home;
 }
 
-/** The text for the owners of keys only; a text that cannot be encrypted is not sent, the reason is. */
+/** The encrypted text; if encryption fails, the reason is sent instead of the text. */
 async function encrypted(text: string, to: readonly string[], owner: string, ctx: ReturnerContext): Promise<string> {
   const folder = `${await homeOf(owner, ctx)}/.gnupg`;
   const recipients = to.flatMap((address) => ['--recipient', address]);
@@ -53,7 +53,7 @@ export default defineReturner({
   keeps: ['events'],
   options: {
     from: p.string({ doc: 'The address of the sender.' }),
-    to: p.strings({ split: ',', doc: 'The addresses of those who get it, with commas between.' }),
+    to: p.strings({ split: ',', doc: 'The addresses of the recipients, separated by commas.' }),
     host: p.string({ doc: 'Name or address of the mail server.' }),
     port: p.int({ default: 25, doc: 'Its port.' }),
     username: p.string({ default: null, doc: 'User, where the server asks for one.' }),
@@ -64,9 +64,9 @@ export default defineReturner({
     fields: p.strings({
       default: null,
       split: ',',
-      doc: 'Fields of the result to add to the subject, with commas between: `id,fun`.',
+      doc: 'Fields of the result to add to the subject, separated by commas: `id,fun`.',
     }),
-    gpgowner: p.string({ default: null, doc: 'User whose keys (~/.gnupg) encrypt the text for those who get it.' }),
+    gpgowner: p.string({ default: null, doc: 'User whose keys (~/.gnupg) encrypt the text for the recipients.' }),
     template: p.path({ default: null, doc: 'A file with a template for the text.' }),
     renderer: p.string({ default: 'jinja', doc: 'The renderers of both templates.' }),
   },

@@ -16,7 +16,7 @@ export default defineReturner({
     index: p.string({ default: null, doc: 'Index the data goes into.' }),
     verify_ssl: p.oneOf(['bool', 'string'], {
       default: true,
-      doc: "Check the server's certificate; or the file of the authority to check it by.",
+      doc: "Check the server's certificate; or the path of the CA file.",
     }),
     ssl: p.bool({ default: true, doc: 'Encrypt the connection.' }),
   },
@@ -49,7 +49,7 @@ export default defineReturner({
     };
     return {
       save: (ret) => send(frame(ret)),
-      // The collector takes any number of them one behind the other.
+      // The collector accepts any number of concatenated events.
       async saveMany(rets) {
         if (rets.length > 0) await send(rets.map(frame).join('\n'));
       },

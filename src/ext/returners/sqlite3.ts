@@ -15,13 +15,13 @@ CREATE INDEX IF NOT EXISTS halite_returns_jid ON salt_returns (jid, id);
 CREATE INDEX IF NOT EXISTS halite_returns_fun ON salt_returns (fun, id, jid);
 `;
 
-/** As Python shows a moment: local time with microseconds. */
+/** A time as Python prints it: local time with microseconds. */
 function localStamp(at = new Date()): string {
   const local = new Date(at.getTime() - at.getTimezoneOffset() * 60_000);
   return `${local.toISOString().slice(0, 23).replace('T', ' ')}000`;
 }
 
-/** Salt keeps the bare return in the column full_ret here. */
+/** Here Salt stores only the return value in the column full_ret. */
 function readReturn(row: SqlRow): PlainDict | undefined {
   const value = fromJson(String(row['full_ret']));
   if (value === undefined) return undefined;
@@ -54,7 +54,7 @@ const shape: TableShape = {
 
 export default defineReturner({
   name: 'sqlite3',
-  doc: 'Keeps results and jobs in a SQLite file, in the tables jids and salt_returns, which it makes when they are missing.',
+  doc: 'Stores results and jobs in a SQLite file, in the tables jids and salt_returns, which are created if they are missing.',
   keeps: ['jobs'],
   options: {
     database: p.path({ aliases: ['db'], doc: 'the file' }),

@@ -9,13 +9,13 @@ const facilities = [
   ...['kern', 'user', 'mail', 'daemon', 'auth', 'syslog', 'lpr', 'news', 'uucp', 'cron', 'authpriv', 'ftp'],
   ...['', '', '', '', 'local0', 'local1', 'local2', 'local3', 'local4', 'local5', 'local6', 'local7'],
 ];
-/** Names operators use as well. */
+/** Aliases that operators use. */
 const others: Readonly<Record<string, string>> = { warn: 'warning', error: 'err', critical: 'crit', security: 'auth' };
 const knownOptions = ['LOG_PID', 'LOG_CONS', 'LOG_NDELAY', 'LOG_ODELAY', 'LOG_NOWAIT', 'LOG_PERROR'];
 const maxTag = 32;
 const maxBytes = 1024 * 1024;
 
-/** The number behind `LOG_INFO`. */
+/** The number of `LOG_INFO` and so on. */
 function numberFor(kind: string, names: readonly string[], given: string): number {
   const word = given.toLowerCase().replace(/^log_/, '');
   const index = word === '' ? -1 : names.indexOf(others[word] ?? word);
@@ -70,16 +70,16 @@ export default defineReturner({
   name: 'syslog',
   doc: 'Writes every result as one line of JSON into the log of the system, or over the network when `host` is given.',
   options: {
-    level: p.string({ default: 'LOG_INFO', doc: 'How important: `LOG_DEBUG` to `LOG_EMERG`.' }),
-    facility: p.string({ default: 'LOG_USER', doc: 'What kind: `LOG_DAEMON`, `LOG_LOCAL0`, …' }),
+    level: p.string({ default: 'LOG_INFO', doc: 'The severity: `LOG_DEBUG` to `LOG_EMERG`.' }),
+    facility: p.string({ default: 'LOG_USER', doc: 'The facility: `LOG_DAEMON`, `LOG_LOCAL0`, …' }),
     tag: p.string({ default: 'salt-minion', doc: 'The name in front of every line, at most 32 characters.' }),
     options: p.list({
       default: [],
-      doc: '`LOG_PID` adds the process id; the others are understood and change nothing.',
+      doc: '`LOG_PID` adds the process id; other options are accepted and have no effect.',
     }),
     host: p.string({ default: null, doc: 'Another machine that receives the lines.' }),
     port: p.int({ default: 514, doc: 'Its port.' }),
-    protocol: p.string({ default: 'udp', doc: '`udp`, or `tcp` for results beyond a packet.' }),
+    protocol: p.string({ default: 'udp', doc: '`udp`, or `tcp` for results larger than a packet.' }),
     socket: p.path({ default: null, doc: "The socket of the system's log, when it is not /dev/log." }),
   },
   open(given, ctx) {

@@ -13,7 +13,7 @@ export default defineReturner({
   options: {
     chat_id: p.string({ doc: 'The number of the chat.' }),
     token: p.string({ doc: 'The token of the bot.' }),
-    api_url: p.string({ default: 'https://api.telegram.org', doc: 'Where the API is.' }),
+    api_url: p.string({ default: 'https://api.telegram.org', doc: 'Address of the API.' }),
   },
   open({ chat_id, token, api_url }, ctx) {
     return {

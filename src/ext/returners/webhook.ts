@@ -1,4 +1,4 @@
-// Returner `webhook`: results and events to any HTTP address, with own headers, text and signature.
+// Returner `webhook`: sends results and events to any HTTP address, with custom headers, body and signature.
 import { createHmac } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { defineReturner, dictEntries, HaliteError, newDict, type PlainDict, p, pyStr, type Value } from 'halite/sdk';
@@ -8,7 +8,7 @@ import { fillTemplate } from './shared/template.ts';
 
 const methods = new Set(['POST', 'PUT', 'PATCH']);
 
-/** Tries again, each time waiting twice as long, while the server is away or says that it is busy. */
+/** Retries with doubled delays while the server is unreachable or busy. */
 async function persistently(call: HttpCall, retries: number, signal: AbortSignal): Promise<void> {
   for (let attempt = 0; ; attempt++) {
     try {
@@ -36,14 +36,14 @@ export default defineReturner({
     username: p.string({ default: null, doc: 'User for basic authentication.' }),
     password: p.string({ default: null, doc: 'Password for basic authentication.' }),
     body: p.string({ default: null, doc: 'A template for the text, with the fields of the result; without it, JSON.' }),
-    content_type: p.string({ default: 'application/json', doc: 'What kind of text it is.' }),
+    content_type: p.string({ default: 'application/json', doc: 'The content type.' }),
     timeout: p.float({ default: 30, doc: 'Seconds to wait for an answer.' }),
-    retries: p.int({ default: 2, doc: 'How often to try again while the server is away.' }),
+    retries: p.int({ default: 2, doc: 'The number of retries while the server is unreachable.' }),
     secret: p.string({ default: null, doc: 'Key of the signature.' }),
     signature_header: p.string({ default: 'X-Halite-Signature', doc: 'The header of the signature.' }),
     verify_ssl: p.bool({ default: true, doc: "Check the server's certificate." }),
     ca: p.path({ default: null, doc: 'File of the certificate authority.' }),
-    cert: p.path({ default: null, doc: 'File of the certificate this client shows.' }),
+    cert: p.path({ default: null, doc: 'File of the client certificate.' }),
     key: p.path({ default: null, doc: 'File of its key.' }),
   },
   open(given, ctx) {
@@ -72,7 +72,7 @@ export default defineReturner({
         headers: headersFor(body),
         timeoutMs: given.timeout * 1000,
         tls: { verify: given.verify_ssl, ca: given.ca, cert: given.cert, key: given.key },
-        // Tokens are often headers; short values are ordinary words.
+        // Tokens are often headers; short values are not masked, because they are ordinary words.
         secrets: [password, secret, ...own.map(([, value]) => value).filter((value) => value.length >= 12)],
         signal: ctx.signal,
       };

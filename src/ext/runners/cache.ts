@@ -1,4 +1,4 @@
-// Runner `cache`: what the master remembers of its minions.
+// Runner `cache`: the data of minions that the master stores.
 import {
   type Dict,
   defineRunner,
@@ -13,7 +13,7 @@ import {
 import { fetchKey, flushKey, listKeys, storeKey } from './shared/banks.ts';
 
 const params = {
-  tgt: p.oneOf(['string', 'list'], { default: null, doc: 'which minions; all unless given' }),
+  tgt: p.oneOf(['string', 'list'], { default: null, doc: 'which minions; default: all' }),
   tgt_type: p.string({ default: 'glob', doc: 'how to read the target' }),
 };
 
@@ -35,7 +35,7 @@ const remembered = (what: RememberedPart, doc: string) =>
     },
   });
 
-/** Needs a target, so that nobody empties everything by leaving one out. */
+/** Requires a target, so that a missing target does not clear everything. */
 const clear = (name: string, parts: readonly RememberedPart[], doc: string) =>
   masterFn({
     doc: `${doc} Nothing happens without a target.`,
@@ -52,11 +52,11 @@ const clear = (name: string, parts: readonly RememberedPart[], doc: string) =>
 const bankParams = {
   bank: p.text({ doc: 'the bank, such as minions/web1 or a name of your own' }),
   key: p.text({ doc: 'the key in it' }),
-  cachedir: p.string({ default: null, doc: "another folder than the master's cachedir" }),
+  cachedir: p.string({ default: null, doc: "a folder instead of the master's cachedir" }),
 };
 const rootOf = (ctx: MasterContext, cachedir: string | null): string => cachedir ?? String(ctx.opts['cachedir']);
 
-/** What the master remembers of minions is no file here, but answers under Salt's name for it. */
+/** Data of minions is not a file here, but is available under Salt's bank name. */
 async function minionBank(ctx: MasterContext, bank: string, key: string): Promise<Value | undefined> {
   const id = /^minions\/([^/]+)$/.exec(bank)?.[1];
   if (id === undefined) return undefined;
@@ -71,7 +71,7 @@ async function minionBank(ctx: MasterContext, bank: string, key: string): Promis
 
 const banks = {
   store: masterFn({
-    doc: 'Keeps a value under a key of a bank.',
+    doc: 'Stores a value under a key of a bank.',
     examples: ["salt-run cache.store mycache mykey 'any value'"],
     params: {
       bank: bankParams.bank,
@@ -105,7 +105,7 @@ const banks = {
     },
   }),
   flush: masterFn({
-    doc: 'Forgets a key of a bank, or without a key the whole bank.',
+    doc: 'Removes a key of a bank, or without a key the whole bank.',
     examples: ['salt-run cache.flush mycache mykey'],
     params: { bank: bankParams.bank, key: p.string({ default: null, doc: 'the key' }), cachedir: bankParams.cachedir },
     run: ({ bank, key, cachedir }, ctx) => flushKey(rootOf(ctx, cachedir), bank, key ?? ''),
@@ -114,7 +114,7 @@ const banks = {
 
 export default defineRunner({
   name: 'cache',
-  doc: 'Look at grains, pillar and mine as the master remembers them, and make it forget them.',
+  doc: 'Show and clear the cached grains, pillar and mine data of minions.',
   functions: {
     ...banks,
     grains: remembered('grains', 'Remembered grains by minion.'),
@@ -125,7 +125,7 @@ export default defineRunner({
     clear_mine: clear('clear_mine', ['mine'], 'Forgets everything in the mine.'),
     clear_all: clear('clear_all', ['grains', 'pillar', 'mine'], 'Forgets grains, pillar and mine.'),
     clear_mine_func: masterFn({
-      doc: 'Forgets one function of the mine. Nothing happens without a target.',
+      doc: 'Removes one function from the mine. Nothing happens without a target.',
       examples: ["salt-run cache.clear_mine_func tgt='*' clear_mine_func_flag='network.interfaces'"],
       params: { ...params, clear_mine_func_flag: p.text({ default: '', doc: 'the function' }) },
       async run({ tgt, tgt_type, clear_mine_func_flag: fun }, ctx) {

@@ -7,12 +7,12 @@ export default defineRunner({
   doc: 'Read the options of the running master.',
   functions: {
     get: masterFn({
-      doc: 'One option; a colon steps into maps.',
+      doc: 'One option; colons separate the levels of maps.',
       examples: ['salt-run config.get timeout', 'salt-run config.get file_roots:base'],
       params: {
         key: p.string({ doc: 'the option' }),
-        default: p.any({ default: '', doc: 'what to answer when it is not set' }),
-        delimiter: p.string({ default: ':', doc: 'what separates the steps' }),
+        default: p.any({ default: '', doc: 'returned when it is not set' }),
+        delimiter: p.string({ default: ':', doc: 'separator of levels' }),
       },
       run: ({ key, default: fallback, delimiter }, ctx) => {
         const found = traverse(ctx.opts as Record<string, Value>, key, delimiter);

@@ -1,4 +1,4 @@
-// Runner `doctor`: what the master knows to be wrong, in its stores and its fleet, each with what repairs it.
+// Runner `doctor`: known problems of the master's stores and its fleet, each with a repair.
 import {
   defineRunner,
   dictGet,
@@ -26,7 +26,7 @@ const counted = (count: number): string => (count === 1 ? '1 minion' : `${count}
 
 const onMinion = 'there: halite doctor; it looks at names, ports, keys and processes';
 
-/** What helps against each reason; `id` is one of those concerned. */
+/** The repair for each reason; `id` is one of the affected minions. */
 const repairs: Readonly<Record<string, (id: string) => string>> = {
   'never-connected': () => onMinion,
   'connection-lost': () => `there: systemctl restart salt-minion; or ${onMinion}`,
@@ -129,12 +129,12 @@ function reactorFindings(ctx: MasterContext): Finding[] {
 
 export default defineRunner({
   name: 'doctor',
-  doc: 'What is wrong with the master’s stores, keys and minions, and what repairs it.',
+  doc: 'Problems of the master’s stores, keys and minions, and their repairs.',
   functions: {
     fleet: masterFn({
-      doc: 'Looks at everything the master knows without asking minions. `halite doctor` shows this and the state of the machine.',
+      doc: 'Checks everything the master knows without asking minions. `halite doctor` shows this and the state of the machine.',
       examples: ['salt-run doctor.fleet', 'salt-run doctor.fleet all=True'],
-      params: { all: p.bool({ default: false, doc: 'also what is fine' }) },
+      params: { all: p.bool({ default: false, doc: 'also checks that passed' }) },
       async run({ all }, ctx) {
         const found = [
           ...(await storeFindings(ctx)),

@@ -1,4 +1,4 @@
-// Runner `error`: fails on purpose, to try how failures of runners are handled.
+// Runner `error`: fails on purpose, to test how failures of runners are handled.
 import { defineRunner } from 'halite/sdk';
 import { errorFunctions } from '../shared/master/error-functions.ts';
 

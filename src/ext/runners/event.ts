@@ -6,9 +6,9 @@ export default defineRunner({
   doc: 'Fire events on the master.',
   functions: {
     send: masterFn({
-      doc: 'Fires an event; reactors, engines and `state.event` see it.',
+      doc: 'Fires an event; reactors and `state.event` receive it.',
       examples: ["salt-run event.send my/custom/event '{foo: bar}'"],
-      params: { tag: p.text({ doc: 'its tag' }), data: p.dict({ default: null, doc: 'what it carries' }) },
+      params: { tag: p.text({ doc: 'its tag' }), data: p.dict({ default: null, doc: 'its data' }) },
       async run({ tag, data }, ctx) {
         await ctx.master.fire(tag, data ?? newDict());
         return true;

@@ -1,9 +1,9 @@
-// Runner `git_pillar`: fetches the repositories of git pillars now, instead of when their time comes.
+// Runner `git_pillar`: fetches the repositories of git pillars immediately, instead of at the next interval.
 import { defineRunner, dictEntries, HaliteError, masterFn, p } from 'halite/sdk';
 
 export default defineRunner({
   name: 'git_pillar',
-  doc: 'Bring the repositories of git pillars up to date.',
+  doc: 'Updates the repositories of git pillars.',
   functions: {
     update: masterFn({
       doc: 'Fetches one or all remotes of git_pillar: True for something new, None for nothing new, False for a failure.',

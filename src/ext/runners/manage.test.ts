@@ -1,4 +1,4 @@
-// The runner manage with a fleet that is only told about.
+// The runner manage with a simulated fleet.
 
 import { dictOf, HaliteError, type MasterContext, type Value } from 'halite/sdk';
 import { describe, expect, it } from 'vitest';
@@ -25,13 +25,13 @@ function call(name: string, args: Record<string, Value>, outcome?: object): Prom
 }
 
 describe('manage', () => {
-  it('answers for nobody with nobody, as Salt does', async () => {
+  it('answers an empty target with an empty list, as Salt does', async () => {
     expect(await call('status', {})).toEqual({ up: [], down: [] });
     expect(await call('up', {})).toEqual([]);
     expect(await call('versions', {})).toEqual({ Master: '3006.27' });
   });
 
-  it('says False for minions without a version', async () => {
+  it('returns False for minions without a version', async () => {
     const returns = {
       web1: { ret: '3006.27', retcode: 0, success: true },
       web2: { ret: 'no', retcode: 1, success: false },
@@ -44,7 +44,7 @@ describe('manage', () => {
     });
   });
 
-  it('looks only at a subset, and gives addresses only of those that are there', async () => {
+  it('checks only a subset, and returns addresses only of connected minions', async () => {
     expect(await call('present', { subset: ['web2', 'db1'] })).toEqual(['web2']);
     expect(await call('present', { subset: 'web1,web2' })).toEqual(['web1', 'web2']);
     expect(await call('present', { show_ip: true })).toEqual({ web1: '10.0.0.1', web2: '10.0.0.2' });

@@ -15,14 +15,14 @@ import {
 import { words } from './jobs/filter.ts';
 
 const target = {
-  tgt: p.oneOf(['string', 'list'], { default: '*', nullable: true, doc: 'whom to look at' }),
+  tgt: p.oneOf(['string', 'list'], { default: '*', nullable: true, doc: 'the target' }),
   tgt_type: p.string({ default: 'glob', doc: 'how to read the target' }),
-  timeout: p.float({ default: null, doc: 'seconds to wait for minions that do not report by themselves' }),
+  timeout: p.float({ default: null, doc: 'seconds to wait for minions that do not report on their own' }),
   gather_job_timeout: p.float({ default: null, doc: 'accepted for compatibility' }),
 };
 type TargetArgs = { readonly tgt: Value; readonly tgt_type: string; readonly timeout: number | null };
 
-/** Nobody is a possible answer, too. */
+/** An empty list is a valid answer. */
 async function askAll(ctx: MasterContext, fun: string, args: TargetArgs): Promise<JobOutcome> {
   const wait = args.timeout ? { timeoutSeconds: args.timeout } : {};
   return ctx.master
@@ -48,7 +48,7 @@ function connected(ctx: MasterContext, wanted: 'yes' | 'no'): string[] {
     .sort();
 }
 
-/** Where it connects from; ZeroMQ does not tell, so there the minion's own first address stands for it. */
+/** The remote address; if it is unknown, the first address in the minion's grains. */
 async function addressOf(ctx: MasterContext, id: string): Promise<string> {
   const seen = ctx.master.fleet.status(id)?.address ?? '';
   const host = seen.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
@@ -65,7 +65,7 @@ const presence = (doc: string, name: string, wanted: 'yes' | 'no') =>
     examples: [`salt-run manage.${name}`],
     params: {
       subset: p.oneOf(['string', 'list'], { default: null, falsy: null, doc: 'only of these ids' }),
-      show_ip: p.bool({ default: false, doc: 'with the address of each; those that are away have none' }),
+      show_ip: p.bool({ default: false, doc: 'with the address of each; disconnected minions have none' }),
     },
     async run({ subset, show_ip }, ctx) {
       const among = words(subset);
@@ -79,7 +79,7 @@ const presence = (doc: string, name: string, wanted: 'yes' | 'no') =>
 
 export default defineRunner({
   name: 'manage',
-  doc: 'See which minions are up, down, connected or outdated.',
+  doc: 'Show which minions are up, down, connected or outdated.',
   functions: {
     status: masterFn({
       doc: 'Minions that answer and minions that do not.',
@@ -157,7 +157,7 @@ async function versions(ctx: MasterContext, args: TargetArgs): Promise<PlainDict
   return groups;
 }
 
-/** Halite says which Salt it stands for before the plus sign. */
+/** The Salt release is the part of Halite's version before the plus sign. */
 const saltPart = (version: string): string => version.split('+', 1)[0]!;
 
 function newer(a: string, b: string): boolean {

@@ -1,13 +1,13 @@
-// Runner `mine`: what minions have published for each other, as the master sees it.
+// Runner `mine`: reads the mine on the master.
 import { defineRunner, masterFn, newDict, p } from 'halite/sdk';
 import { resultsOf } from './shared/results.ts';
 
 export default defineRunner({
   name: 'mine',
-  doc: 'Read the mine, and have it filled anew.',
+  doc: 'Read and update the mine.',
   functions: {
     get: masterFn({
-      doc: 'Values of a mine function by minion; of several functions (a list, or with commas between) by function.',
+      doc: 'Values of a mine function by minion; of several functions (a list, or separated by commas) by function.',
       examples: ["salt-run mine.get '*' network.ip_addrs"],
       params: {
         tgt: p.oneOf(['string', 'list'], { doc: 'whose values' }),
@@ -22,12 +22,12 @@ export default defineRunner({
       },
     }),
     update: masterFn({
-      doc: 'Lets minions put the values of their mine functions anew; what each answers.',
+      doc: 'Makes minions send the values of their mine functions again; returns their answers.',
       examples: ["salt-run mine.update '*'", 'salt-run mine.update juniper-edges tgt_type=nodegroup'],
       params: {
         tgt: p.oneOf(['string', 'list'], { doc: 'which minions' }),
         tgt_type: p.string({ default: 'glob', doc: 'how to read the target' }),
-        clear: p.bool({ default: false, doc: 'forget what they have put before' }),
+        clear: p.bool({ default: false, doc: 'remove earlier values' }),
         mine_functions: p.oneOf(['string', 'list', 'dict'], { default: null, doc: 'these functions only' }),
       },
       run({ tgt, tgt_type, clear, mine_functions }, ctx) {

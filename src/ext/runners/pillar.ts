@@ -1,4 +1,4 @@
-// Runner `pillar`: what minions would get, and where it comes from.
+// Runner `pillar`: shows the pillar of minions, and the source of values.
 import {
   type Dict,
   defineRunner,
@@ -15,7 +15,7 @@ import {
 } from 'halite/sdk';
 import { globMatcher } from 'halite/sdk/text';
 
-/** A minion as the master remembers it; further arguments are grains, as in Salt. */
+/** A minion with its stored grains; additional arguments are grains, as in Salt. */
 async function asked(ctx: MasterContext, minion: string, extra: PlainDict): Promise<PillarAsk> {
   const known = await ctx.master.fleet.grains(minion);
   const grains = new Map<Value, Value>(known ? dictEntries(known) : [['fqdn', minion]]);
@@ -59,7 +59,7 @@ export default defineRunner({
   doc: 'Compile pillars on the master, and find out where values come from.',
   functions: {
     show_pillar: masterFn({
-      doc: 'The pillar a minion would get; without one, what everybody would get.',
+      doc: 'The pillar of a minion; without a minion, the pillar that is common to all.',
       examples: ['salt-run pillar.show_pillar web1', 'salt-run pillar.show_pillar pillarenv=dev'],
       params: { minion: p.string({ default: '*', doc: 'the minion' }), kwargs: extraArguments },
       inOrder: true,
@@ -76,25 +76,25 @@ export default defineRunner({
       },
     }),
     explain: masterFn({
-      doc: 'Which file and line gave a minion a pillar value, and which other sources have the key.',
+      doc: 'The file and line of a pillar value of a minion, and other sources that have the key.',
       examples: ['salt-run pillar.explain web1 users:alice:shell'],
       params: {
         minion: p.string({ doc: 'the minion' }),
         key: p.string({ doc: 'the key, nested ones with colons' }),
-        delimiter: p.string({ default: ':', doc: 'what separates nested keys' }),
+        delimiter: p.string({ default: ':', doc: 'separator of nested keys' }),
         kwargs: extraArguments,
       },
       run: async ({ minion, key, delimiter, kwargs }, ctx) =>
         ctx.master.pillars.explain(await asked(ctx, minion, kwargs), key, delimiter),
     }),
     show_pillar_cache: masterFn({
-      doc: 'Kept pillars (pillar_cache) by minion.',
+      doc: 'Cached pillars (pillar_cache) by minion.',
       examples: ["salt-run pillar.show_pillar_cache 'web*'"],
       params: { minion: p.string({ default: '*', doc: 'glob of minions' }), kwargs: extraArguments },
       run: ({ minion, kwargs }, ctx) => kept(ctx, minion, kwargs, false),
     }),
     clear_pillar_cache: masterFn({
-      doc: 'Forgets kept pillars (pillar_cache); what is left is given back.',
+      doc: 'Removes cached pillars (pillar_cache); returns the remaining ones.',
       examples: ["salt-run pillar.clear_pillar_cache 'web*'"],
       params: { minion: p.string({ default: '*', doc: 'glob of minions' }), kwargs: extraArguments },
       run: ({ minion, kwargs }, ctx) => kept(ctx, minion, kwargs, true),

@@ -1,4 +1,4 @@
-// Runner `queue`: items and runner calls put aside on the master, to be taken up later.
+// Runner `queue`: queues of items and runner calls on the master.
 import {
   defineRunner,
   dictEntries,
@@ -18,12 +18,12 @@ import {
 import { deleteItems, insertItems, listItems, listQueues, popItems, readItem } from './shared/sqlite-queue.ts';
 
 const queue = p.text({ doc: 'the queue' });
-const backend = p.text({ default: 'sqlite', doc: 'where queues are kept; only sqlite' });
+const backend = p.text({ default: 'sqlite', doc: 'the backend of queues; only sqlite' });
 const items = p.any({ doc: 'one item, or a list of them' });
 const quantity = p.oneOf(['int', 'string'], { default: 1, nullable: true, doc: 'how many, or all' });
 const is_runner = p.bool({ default: false, doc: 'items are calls of runners' });
 
-/** The folder of the queues, when the backend is one we have. */
+/** The folder of the queues, if the backend is supported. */
 function folderOf(ctx: MasterContext, name: string, fun: string): string {
   if (name !== 'sqlite') throw new HaliteError('call.arguments', `Function "${name}.${fun}" is not available`);
   return String(ctx.opts['sqlite_queue_dir']);
@@ -44,7 +44,7 @@ async function pop(ctx: MasterContext, from: string, where: string, many: Value,
   return calls ? found.map(readItem) : found;
 }
 
-/** Takes items out and announces them on the event bus; false when that cannot be asked for. */
+/** Removes items from a queue and fires them as events; false for invalid arguments. */
 async function process(ctx: MasterContext, from: string, where: string, many: Value, calls: boolean): Promise<Value> {
   try {
     const data = dictOf([
@@ -76,19 +76,19 @@ const plain = (value: Value | undefined): PlainDict =>
 
 const runnerParams = {
   queue: p.string({ default: null, doc: 'the queue; else that of runner_queue' }),
-  backend: p.string({ default: null, doc: 'where queues are kept; only sqlite' }),
+  backend: p.string({ default: null, doc: 'the backend of queues; only sqlite' }),
 };
 
 const runners = {
   insert_runner: masterFn({
-    doc: 'Puts the call of a runner into a queue, for queue.process_runner.',
+    doc: 'Adds the call of a runner to a queue, for queue.process_runner.',
     examples: [
       'salt-run queue.insert_runner test.stdout_print queue=later',
       'salt-run queue.insert_runner event.send my/tag kwargs=\'{"data": {"foo": "bar"}}\' queue=later',
     ],
     params: {
       fun: p.text({ doc: 'the runner function' }),
-      args: p.oneOf(['list', 'string'], { default: null, doc: 'its arguments: a list, or text with commas between' }),
+      args: p.oneOf(['list', 'string'], { default: null, doc: 'its arguments: a list, or text separated by commas' }),
       kwargs: p.dict({ default: null, doc: 'its named arguments' }),
       ...runnerParams,
     },
@@ -104,7 +104,7 @@ const runners = {
     },
   }),
   process_runner: masterFn({
-    doc: 'Takes calls of runners out of a queue and runs them.',
+    doc: 'Removes calls of runners from a queue and runs them.',
     examples: ['salt-run queue.process_runner queue=later', 'salt-run queue.process_runner 5 queue=later'],
     params: { quantity, ...runnerParams },
     async run({ quantity: many, queue: named, backend: kept }, ctx) {
@@ -127,10 +127,10 @@ const runners = {
 
 export default defineRunner({
   name: 'queue',
-  doc: 'Queues on the master: items wait there until they are taken out or processed.',
+  doc: 'Queues on the master: items wait there until they are removed or processed.',
   functions: {
     insert: masterFn({
-      doc: 'Adds items to a queue. Each item is there once.',
+      doc: 'Adds items to a queue. Each item exists once.',
       examples: ['salt-run queue.insert myqueue myitem', "salt-run queue.insert myqueue \"['item1', 'item2']\""],
       params: { queue, items, backend },
       run: ({ queue: name, items: given, backend: kept }, ctx) =>
@@ -150,7 +150,7 @@ export default defineRunner({
       run: ({ backend: kept }, ctx) => listQueues(folderOf(ctx, kept, 'list_queues')),
     }),
     list_length: masterFn({
-      doc: 'How many items a queue holds.',
+      doc: 'The number of items in a queue.',
       examples: ['salt-run queue.list_length myqueue'],
       params: { queue, backend },
       run: async ({ queue: name, backend: kept }, ctx) =>
@@ -163,13 +163,13 @@ export default defineRunner({
       run: ({ queue: name, backend: kept }, ctx) => listItems(folderOf(ctx, kept, 'list_items'), name),
     }),
     pop: masterFn({
-      doc: 'Takes items out of a queue, the oldest first.',
+      doc: 'Removes and returns items of a queue, the oldest first.',
       examples: ['salt-run queue.pop myqueue', 'salt-run queue.pop myqueue 6', 'salt-run queue.pop myqueue all'],
       params: { queue, quantity, backend, is_runner },
       run: ({ queue: name, quantity: many, backend: kept, is_runner: calls }, ctx) => pop(ctx, name, kept, many, calls),
     }),
     process_queue: masterFn({
-      doc: 'Takes items out of a queue and fires the event salt/queue/<queue>/process with them.',
+      doc: 'Removes items from a queue and fires the event salt/queue/<queue>/process with them.',
       examples: ['salt-run queue.process_queue myqueue', 'salt-run queue.process_queue myqueue all'],
       params: { queue, quantity, backend, is_runner },
       run: ({ queue: name, quantity: many, backend: kept, is_runner: calls }, ctx) =>

@@ -1,4 +1,4 @@
-// Runner `reactor`: which events are reacted to, and how that goes.
+// Runner `reactor`: rules and status of the reactor.
 import { defineRunner, HaliteError, type MasterContext, masterFn, newDict, p, type Value } from 'halite/sdk';
 
 const compatibility = {
@@ -6,7 +6,7 @@ const compatibility = {
   test: p.ignored({ default: null, doc: 'accepted for compatibility' }),
 };
 
-/** Salt reacts to events only when the configuration says so. */
+/** As in Salt, the reactor works only when it is configured. */
 function running(ctx: MasterContext): MasterContext['master']['reactor'] {
   const { reactor, engines } = ctx.opts;
   const filled = (value: Value | undefined): boolean =>
@@ -26,16 +26,16 @@ const answer = (status: boolean, comment: string): Value =>
 
 export default defineRunner({
   name: 'reactor',
-  doc: 'Reactions to events: which there are, new ones, and how many were carried out.',
+  doc: 'The reactor: its rules and status.',
   functions: {
     list: masterFn({
-      doc: 'Gives the tags of events and the files that are rendered for them.',
+      doc: 'The tags of events and the files that are rendered for them.',
       examples: ['salt-run reactor.list'],
       params: compatibility,
       run: (_args, ctx) => running(ctx).list(),
     }),
     add: masterFn({
-      doc: 'Adds reactions to a kind of event, until the master is started again.',
+      doc: 'Adds reactions to events with a tag, until the master is restarted.',
       examples: ["salt-run reactor.add 'salt/cloud/*/destroyed' reactors='/srv/reactor/destroy/*.sls'"],
       params: {
         event: p.text({ doc: 'the tag; may be a glob' }),
@@ -49,7 +49,7 @@ export default defineRunner({
       },
     }),
     delete: masterFn({
-      doc: 'Takes the reactions to a kind of event away, until the master is started again.',
+      doc: 'Removes the reactions to events with a tag, until the master is restarted.',
       examples: ["salt-run reactor.delete 'salt/cloud/*/destroyed'"],
       params: { event: p.text({ doc: 'the tag, as it is listed' }), ...compatibility },
       run({ event }, ctx) {
@@ -64,7 +64,7 @@ export default defineRunner({
       run: (_args, ctx) => running(ctx).leader,
     }),
     set_leader: masterFn({
-      doc: 'Lets this master react to events, or not.',
+      doc: 'Enables or disables the reactor of this master.',
       examples: ['salt-run reactor.set_leader True'],
       params: { value: p.bool({ default: true, doc: 'whether it reacts' }) },
       run({ value }, ctx) {
@@ -74,7 +74,7 @@ export default defineRunner({
       },
     }),
     status: masterFn({
-      doc: 'Counts events that were reacted to, reactions carried out, failed and left out, and shows the last error.',
+      doc: 'Counts matched events and reactions that succeeded, failed or were dropped, and shows the last error.',
       examples: ['salt-run reactor.status'],
       params: {},
       run: (_args, ctx) => ctx.master.reactor.status(),

@@ -36,7 +36,7 @@ export default defineRunner({
       },
     }),
     execute: masterFn({
-      doc: 'Runs a function on the minions that a target matches, and gives their results.',
+      doc: 'Runs a function on the minions that a target matches, and returns their results.',
       examples: [
         "salt-run salt.execute '*' test.ping",
         'salt-run salt.execute web cmd.run arg=uptime tgt_type=nodegroup',

@@ -11,7 +11,7 @@ import {
   type Value,
 } from 'halite/sdk';
 
-/** What `salt-run saltutil.sync_…` is called, and the folder of that kind (`salt://_pillar`, …). */
+/** The names of `salt-run saltutil.sync_…`, and the folder of each kind (`salt://_pillar`, …). */
 const kinds: readonly (readonly [string, string])[] = [
   ...['clouds', 'modules', 'states', 'grains', 'renderers', 'returners', 'output'].map((kind) => [kind, kind] as const),
   ['proxymodules', 'proxy'],
@@ -22,7 +22,7 @@ const kinds: readonly (readonly [string, string])[] = [
   ...['serializers', 'executors', 'roster', 'wrapper'].map((kind) => [kind, kind] as const),
 ];
 
-/** Salt says `tokens` in the answer of sync_all, but calls the function otherwise. */
+/** Salt uses the key `tokens` in the answer of sync_all, but the function has another name. */
 const functionFor = (name: string): string => (name === 'tokens' ? 'sync_eauth_tokens' : `sync_${name}`);
 
 const params = {
@@ -37,7 +37,7 @@ interface Args {
   readonly extmod_blacklist: Value;
 }
 
-/** Kind → names of what is new or changed, and `problems` when there are any. */
+/** Kind → names of new or changed files, and `problems` if there are any. */
 async function sync(args: Args, folders: readonly string[], ctx: MasterContext): Promise<Value> {
   const kwargs = newDict(Object.entries({ ...args, refresh: false, kinds: [...folders] }));
   const outcome = await ctx.master.callModule('saltutil.sync_kinds', [], kwargs, {
@@ -46,7 +46,7 @@ async function sync(args: Args, folders: readonly string[], ctx: MasterContext):
   });
   if (!isDict(outcome.return)) throw new HaliteError('call.failed', String(outcome.return));
   if (outcome.retcode !== 0) ctx.setRetcode(outcome.retcode);
-  // Threads that compile pillars start anew and see what was fetched.
+  // Pillar threads are restarted so that they load the new files.
   await ctx.master.pillars.update('', {});
   return outcome.return;
 }
@@ -68,7 +68,7 @@ export default defineRunner({
       examples: ['salt-run saltutil.sync_all', 'salt-run saltutil.sync_all saltenv=dev'],
       params,
       async run(args, ctx) {
-        // Salt 3006 leaves wrappers out here.
+        // Salt 3006 omits wrappers here.
         const every = kinds.filter(([name]) => name !== 'wrapper');
         const found = await sync(
           args,

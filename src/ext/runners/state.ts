@@ -1,4 +1,4 @@
-// Runner `state`: orchestration, that is states applied on the master that act on minions, and a look at the event bus.
+// Runner `state`: orchestration (states that run on the master and act on minions), and events.
 import {
   type Dict,
   defineRunner,
@@ -17,7 +17,7 @@ import {
 import { dumpJson } from 'halite/sdk/codec';
 import { matchesGlob, matchesWhole } from 'halite/sdk/text';
 
-/** Runs a function of the module `state` on the master. What it has to say as a text is an error. */
+/** Runs a function of the module `state` on the master. An answer that is a text is an error. */
 async function onMaster(
   ctx: MasterContext,
   fun: string,
@@ -44,7 +44,7 @@ function requireDict(pillar: Value): void {
 
 const idOf = (ctx: MasterContext): string => String(ctx.opts['id']);
 
-/** Whether every state of a host went well; anything else than results is a failure. */
+/** Whether every state of a host succeeded; anything but results is a failure. */
 function allWell(results: Value): boolean {
   if (!isDict(results)) return false;
   const entries = dictEntries(results);
@@ -54,10 +54,10 @@ function allWell(results: Value): boolean {
 const given = (fields: Record<string, Value>): PlainDict =>
   newDict(Object.entries(fields).filter(([, value]) => value !== null));
 
-const mods = p.oneOf(['list', 'string'], { doc: 'SLS names, in a list or with commas between' });
-const test = p.scalar({ default: null, doc: 'True only says what would be done' });
-const queue = p.ignored({ default: false, doc: 'accepted for compatibility: orchestrations run side by side' });
-const pillar = p.oneOf(['dict', 'list', 'string'], { default: null, doc: "pillar over the master's own" });
+const mods = p.oneOf(['list', 'string'], { doc: 'SLS names, in a list or separated by commas' });
+const test = p.scalar({ default: null, doc: 'True only reports what would be done' });
+const queue = p.ignored({ default: false, doc: 'accepted for compatibility: orchestrations run in parallel' });
+const pillar = p.oneOf(['dict', 'list', 'string'], { default: null, doc: "values that override the master's pillar" });
 const saltenv = p.string({ default: 'base', doc: 'the environment of the SLS files' });
 const pillarParams = {
   pillar,
@@ -66,15 +66,15 @@ const pillarParams = {
 };
 
 const orchestrate = masterFn({
-  doc: 'Applies SLS files on the master: states of `salt` in them act on minions, in the order their requisites ask for.',
+  doc: 'Applies SLS files on the master: states of `salt` in them act on minions, in the order of their requisites.',
   examples: ['salt-run state.orchestrate deploy', 'salt-run state.orchestrate deploy saltenv=dev test=True'],
   params: {
     mods,
     saltenv,
     test,
-    exclude: p.oneOf(['list', 'dict', 'string'], { default: null, doc: 'SLS names or ids to leave out' }),
+    exclude: p.oneOf(['list', 'dict', 'string'], { default: null, doc: 'SLS names or ids to exclude' }),
     ...pillarParams,
-    orchestration_jid: p.text({ default: null, doc: 'the job id it is known under; its own unless given' }),
+    orchestration_jid: p.text({ default: null, doc: 'the job id of the orchestration; default: its own' }),
   },
   async run(args, ctx) {
     requireDict(args.pillar);
@@ -121,17 +121,17 @@ const showSls = masterFn({
   },
 });
 
-/** Salt: a tag matches as it is, as a glob, or as a regular expression for all of it. */
+/** As in Salt, a pattern is compared as plain text, as a glob, and as a regular expression for the whole tag. */
 function tagTest(pattern: string): (tag: string) => boolean {
   return (tag) => tag === pattern || matchesGlob(tag, pattern) || matchesWhole(tag, pattern);
 }
 
 const event = masterFn({
-  doc: 'Prints events of the master as they come: tag, tab, data as JSON.',
+  doc: 'Prints events of the master as they arrive: tag, tab, data as JSON.',
   examples: ['salt-run state.event pretty=True', "salt-run state.event 'salt/minion/*/start' count=1 quiet=True"],
   params: {
     tagmatch: p.string({ default: '*', doc: 'a glob or regular expression for tags' }),
-    count: p.int({ default: -1, doc: 'end after this many; -1 goes on until interrupted' }),
+    count: p.int({ default: -1, doc: 'end after this many events; -1 continues until interrupted' }),
     quiet: p.bool({ default: false, doc: 'wait, but print nothing' }),
     sock_dir: p.string({ default: null, doc: 'accepted for compatibility' }),
     pretty: p.bool({ default: false, doc: 'JSON over several lines, with sorted keys' }),
@@ -164,7 +164,7 @@ const marking = (doc: string, fun: string) =>
   });
 
 const pause = masterFn({
-  doc: 'Lets an orchestration wait before a state.',
+  doc: 'Pauses an orchestration before a state.',
   examples: ['salt-run state.pause 20171130110407769519', 'salt-run state.pause 20171130110407769519 vim 20'],
   params: { jid, state_id: stateId, duration: p.scalar({ default: null, doc: 'seconds to wait at most' }) },
   run: (args, ctx) =>

@@ -1,4 +1,4 @@
-// Runner `survey`: which minions answer alike, and how the others differ.
+// Runner `survey`: groups minions by equal answers, and shows how the others differ.
 import {
   defineRunner,
   HaliteError,
@@ -79,7 +79,7 @@ function describe(first: Pool, { pool, result }: Pool): string {
 
 export default defineRunner({
   name: 'survey',
-  doc: 'Compare what minions answer.',
+  doc: 'Compare the answers of minions.',
   functions: {
     hash: masterFn({
       doc: 'Minions with equal answers, as pools, the largest first.',
@@ -88,7 +88,7 @@ export default defineRunner({
       run: async ({ args, kwargs }, ctx) => asData(await pools(ctx, args, kwargs)),
     }),
     diff: masterFn({
-      doc: 'The same pools, and how the answer of each differs from that of the first.',
+      doc: 'The same pools, with the difference of each answer to the first.',
       examples: ["salt-run survey.diff '*' cp.get_file_str file:///etc/hosts"],
       params,
       async run({ args, kwargs }, ctx) {

@@ -1,4 +1,4 @@
-// Runner `test`: see that runners run, and how arguments arrive.
+// Runner `test`: checks that runners work, and how arguments are passed.
 import { defineRunner, HaliteError, masterFn, newDict, p } from 'halite/sdk';
 
 const placeholders: Readonly<Record<string, string[]>> = {
@@ -31,7 +31,7 @@ const echoArguments = (name: string, doc: string) =>
 
 export default defineRunner({
   name: 'test',
-  doc: 'Small functions to try the runner system with.',
+  doc: 'Small functions to test the runner system.',
   functions: {
     arg: echoArguments('arg', 'The arguments as they arrived.'),
     sleep: masterFn({
@@ -48,7 +48,7 @@ export default defineRunner({
       },
     }),
     stdout_print: masterFn({
-      doc: 'Prints a word while running, and returns another.',
+      doc: 'Prints one text while running, and returns another.',
       examples: ['salt-run test.stdout_print'],
       run(_args, ctx) {
         ctx.print('foo');
@@ -57,13 +57,13 @@ export default defineRunner({
     }),
     raw_arg: echoArguments('raw_arg', 'The same as test.arg; nothing is added to the arguments of runners here.'),
     metasyntactic: masterFn({
-      doc: 'Words that stand for nothing in particular, as used in some place.',
+      doc: 'Metasyntactic variable names, as used in some place.',
       examples: ['salt-run test.metasyntactic locality=uk'],
       params: { locality: p.string({ default: 'us', doc: 'us or uk' }) },
       run: ({ locality }) => placeholders[locality] ?? null,
     }),
     stream: masterFn({
-      doc: 'Fires a hundred events, one every tenth of a second, and says True.',
+      doc: 'Fires a hundred events, one every tenth of a second, and returns True.',
       examples: ['salt-run test.stream'],
       async run(_args, ctx) {
         for (let count = 1; count <= 100 && !ctx.signal.aborted; count++) {
@@ -80,9 +80,9 @@ export default defineRunner({
         newDict(Object.entries(ctx.master.opts).filter(([name]) => !/pass|token|secret/i.test(name))),
     }),
     raise: masterFn({
-      doc: 'Fail with a message, to see how failure looks.',
+      doc: 'Fail with a message, to test how failures are shown.',
       examples: ["salt-run test.raise 'oh no'"],
-      params: { message: p.string({ default: 'failed on purpose', doc: 'what to say' }) },
+      params: { message: p.string({ default: 'failed on purpose', doc: 'the message' }) },
       run({ message }) {
         throw new HaliteError('call.failed', message);
       },

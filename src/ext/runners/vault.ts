@@ -52,7 +52,7 @@ const cacheSeconds = (ctx: MasterContext, given: Value): number =>
 
 export default defineRunner({
   name: 'vault',
-  doc: 'Tokens of HashiCorp Vault for minions. Minions may ask for theirs when `peer_run` allows vault.generate_token.',
+  doc: 'Tokens of HashiCorp Vault for minions. Minions may request a token when `peer_run` allows vault.generate_token.',
   functions: {
     generate_token: masterFn({
       doc: 'A token for a minion, which has signed its id with its key.',
@@ -60,7 +60,7 @@ export default defineRunner({
         minion_id: p.string({ doc: 'the minion' }),
         signature: p.scalar({ doc: 'its signature, in base64' }),
         impersonated_by_master: p.bool({ default: false, doc: 'signed by the master instead' }),
-        ttl: p.scalar({ default: null, doc: 'how long it shall be good' }),
+        ttl: p.scalar({ default: null, doc: 'time to live of the token' }),
         uses: p.scalar({ default: null, doc: 'how often it can be used' }),
       },
       async run(args, ctx) {
@@ -83,8 +83,8 @@ export default defineRunner({
       examples: ['salt-run vault.show_policies myminion'],
       params: {
         minion_id: p.string({ doc: 'the minion' }),
-        refresh_pillar: p.string({ default: null, doc: 'True: compile its pillar; False: only what is remembered' }),
-        expire: p.string({ default: null, doc: 'seconds the answer is good for; 60 unless configured' }),
+        refresh_pillar: p.string({ default: null, doc: 'True: compile its pillar; False: use the cached one' }),
+        expire: p.string({ default: null, doc: 'seconds for which the answer is cached; default 60' }),
       },
       run(args, ctx) {
         const refresh = args.refresh_pillar ?? vaultConfig(ctx.opts)['policies_refresh_pillar'] ?? null;
@@ -92,7 +92,7 @@ export default defineRunner({
       },
     }),
     unseal: masterFn({
-      doc: 'Unseals the server with the keys in the configuration, as many as it takes.',
+      doc: 'Unseals the server with the keys in the configuration.',
       examples: ['salt-run vault.unseal'],
       async run(_, ctx) {
         const config = vaultConfig(ctx.opts);

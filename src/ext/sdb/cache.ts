@@ -6,7 +6,7 @@ import { pack, unpack } from 'halite/sdk/codec';
 import { mkdir, readFile, replaceFile, rm, safeJoin } from 'halite/sdk/fs';
 import { splitQuery, textOf } from './shared/profile.ts';
 
-/** The file of a key; bank and folder may also stand in the address. */
+/** The file of a key; bank and folder may also be given in the address. */
 function fileOf(address: string, profile: Dict, ctx: ModuleContext): string {
   const { key, query } = splitQuery(address);
   const bank = query.get('bank') ?? textOf(profile, 'bank');
@@ -26,7 +26,7 @@ async function read(file: string): Promise<Value> {
 
 export default defineSdb({
   name: 'cache',
-  doc: 'Values of the cache folder: `bank` and, unless it is the usual one, `cachedir`; both may stand in the address (`?bank=…`).',
+  doc: 'Values of the cache folder: `bank` and, unless it is the default, `cachedir`; both may be given in the address (`?bank=…`).',
   get: (key, profile, ctx): Promise<Value> => read(fileOf(key, profile, ctx)),
   async set(key, value, profile, ctx): Promise<Value> {
     const file = fileOf(key, profile, ctx);

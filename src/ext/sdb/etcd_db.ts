@@ -20,14 +20,14 @@ function storeOf(profile: Dict, ctx: ModuleContext): EtcdStore {
   return dictGet(profile, 'etcd.require_v2') === false ? etcdV3(settings) : etcdV2(settings);
 }
 
-/** Keys of version 2 begin with a slash, said or not. */
+/** Keys of version 2 begin with a slash, which may be omitted. */
 const rooted = (key: string, profile: Dict): string =>
   dictGet(profile, 'etcd.require_v2') === false || key.startsWith('/') ? key : `/${key}`;
 
 export default defineSdb({
   name: 'etcd_db',
   virtualName: 'etcd',
-  doc: 'Keys of an etcd server (`etcd.host`, `etcd.port`, …), by its version 2 interface unless `etcd.require_v2: false`.',
+  doc: 'Keys of an etcd server (`etcd.host`, `etcd.port`, …), with the version 2 interface unless `etcd.require_v2: false`.',
   async get(key, profile, ctx): Promise<Value> {
     const at = rooted(key, profile);
     return (await storeOf(profile, ctx).get([at])).get(at) ?? null;

@@ -1,4 +1,4 @@
-// Secret store `rest`: what a web server answers.
+// Secret store `rest`: answers of a web server.
 import {
   type Dict,
   defineSdb,

@@ -9,7 +9,7 @@ function quote(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** Makes the table unless it is there: with statements of the profile, or a table of two columns. */
+/** Creates the table if it is missing: with statements of the profile, or with two columns. */
 function prepare(db: NativeSqlite, profile: Dict, table: string): void {
   const own = listOf(dictGet(profile, 'create_statements')).map((sql) => pyStr(sql));
   const usual = [
@@ -20,7 +20,7 @@ function prepare(db: NativeSqlite, profile: Dict, table: string): void {
   try {
     for (const sql of statements) db.exec(sql);
   } catch {
-    // Already there.
+    // The table already exists.
   }
 }
 

@@ -32,7 +32,7 @@ async function readAll(profile: Dict, ctx: ModuleContext): Promise<Dict> {
     try {
       const more = loadYaml(text);
       if (isDict(more)) data = mergeDicts(data, more, { strategy, mergeLists });
-      else ctx.log.error(`Error deserializing sdb file '${pyStr(file)}': it is no map`);
+      else ctx.log.error(`Error deserializing sdb file '${pyStr(file)}': it is not a map`);
     } catch (error) {
       throw new HaliteError('call.failed', `${pyStr(file)} cannot be read: ${messageOf(error)}`);
     }
@@ -42,7 +42,7 @@ async function readAll(profile: Dict, ctx: ModuleContext): Promise<Dict> {
 
 export default defineSdb({
   name: 'yaml',
-  doc: 'Values of YAML files, joined; keys are paths with colons. With `gpg: true` PGP messages in them are decrypted.',
+  doc: 'Values of merged YAML files; keys are paths with colons. With `gpg: true` PGP messages in them are decrypted.',
   async get(key, profile, ctx): Promise<Value> {
     const data = await readAll(profile, ctx);
     if (dictGet(profile, 'gpg') !== true) return traverse(data, key) ?? null;

@@ -6,7 +6,7 @@ import { builtinModules, builtinStates, readCases, runCase } from 'halite/testin
 import { describe, expect, it } from 'vitest';
 
 const folder = fileURLToPath(new URL('.', import.meta.url));
-/** What cases may really run on this machine; every other function is there only where a case replaces it. */
+/** Functions that cases may really run on this machine; all others exist only where a case replaces them. */
 const real = [
   ...['file', 'cmd', 'hashutil', 'config', 'pillar', 'grains', 'environ', 'test', 'ini_manage', 'archive', 'git'],
   'x509',
@@ -16,7 +16,7 @@ for (const name of readdirSync(folder).filter((item) => existsSync(join(folder, 
   describe(`states ${name}`, async () => {
     const states = await builtinStates([...new Set([name, 'file'])]);
     const modules = await builtinModules(real);
-    // Those of git mostly wait for the program.
+    // Cases of git mostly wait for the program.
     const test = name === 'git' ? it.concurrent : it;
     test.each(readCases(join(folder, name, 'cases.yaml')).map((row) => [row.state, row.it, row] as const))(
       '%s: %s',

@@ -17,7 +17,7 @@ function asked(stdout: string, retcode = 0): { ctx: TopsContext; calls: string[]
 }
 
 describe('ext_nodes', () => {
-  it('hands the id over as one word and reads lists and maps', async () => {
+  it('passes the id as one argument and reads lists and maps', async () => {
     const list = asked('classes: [a, b.c]\nenvironment: dev\n');
     expect(await extNodes.assign('/usr/bin/classify "two words"', list.ctx)).toEqual(dictOf([['dev', ['a', 'b.c']]]));
     expect(list.calls).toEqual([['/usr/bin/classify', 'two words', 'web; rm -rf /']]);
@@ -25,7 +25,7 @@ describe('ext_nodes', () => {
     expect(await extNodes.assign('x', map.ctx)).toEqual(dictOf([['base', ['a', 'b']]]));
   });
 
-  it('gives nothing for nothing and says what failed', async () => {
+  it('returns nothing for empty output and reports failures', async () => {
     expect(await extNodes.assign('x', asked('').ctx)).toEqual(newDict());
     expect(await extNodes.assign('x', asked('environment: dev').ctx)).toEqual(newDict());
     await expect(extNodes.assign('x', asked('', 3).ctx)).rejects.toThrow('x ended with 3: sorry');

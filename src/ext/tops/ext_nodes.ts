@@ -1,4 +1,4 @@
-// Source `ext_nodes`: a program that is given a minion's id and prints its environment and classes as YAML.
+// Master tops `ext_nodes`: a program that receives a minion's id and prints its environment and classes as YAML.
 import { type Dict, defineTops, dictGet, dictKeys, HaliteError, isDict, newDict, pyStr, type Value } from 'halite/sdk';
 import { loadYaml } from 'halite/sdk/codec';
 import { shellSplit } from 'halite/sdk/text';

@@ -24,7 +24,7 @@ function writeIncluded(opts: Readonly<Record<string, Value>>, name: string, cont
 
 export default defineWheel({
   name: 'config',
-  doc: 'See the configuration of the master, and add to it.',
+  doc: 'Show the configuration of the master, and add to it.',
   functions: {
     values: masterFn({
       doc: 'All options of the master with their values.',
@@ -33,7 +33,7 @@ export default defineWheel({
       run: (_args, ctx) => newDict(Object.entries(ctx.opts)),
     }),
     update_config: masterFn({
-      doc: 'Writes a file of options into the folder of included files (master.d); the master reads it when it starts again.',
+      doc: 'Writes a file of options into the folder of included files (master.d); the master reads it at the next start.',
       examples: ["salt '*' saltutil.wheel config.update_config gui '{timeout: 10}'"],
       params: {
         file_name: p.text({ doc: 'its name, without .conf' }),

@@ -1,4 +1,4 @@
-// Wheel `error`: fails on purpose, to try how failures of wheel functions are handled.
+// Wheel `error`: fails on purpose, to test how failures of wheel functions are handled.
 import { defineWheel } from 'halite/sdk';
 import { errorFunctions } from '../shared/master/error-functions.ts';
 

@@ -1,4 +1,4 @@
-// Wheel `key`: key management for programs; the commands people type are in salt-key.
+// Wheel `key`: key management for programs; operators use salt-key.
 import { generateKeyPair } from 'node:crypto';
 import { promisify } from 'node:util';
 import {
@@ -68,13 +68,13 @@ async function listAll(ctx: MasterContext): Promise<PlainDict> {
   return shown;
 }
 
-/** Ids out of a map as `list_all` gives it. */
+/** Ids in a map in the form of `list_all`. */
 function idsIn(listed: Dict): string[] {
   const groups = listed instanceof Map ? [...listed.values()] : Object.values(listed);
   return groups.flatMap((ids) => (Array.isArray(ids) ? ids.map(String) : []));
 }
 
-/** A new pair in the forms minions use: PKCS#1 and SPKI. */
+/** A new key pair in the formats of minions: PKCS#1 and SPKI. */
 async function makePair(bits: number): Promise<PlainDict> {
   if (bits < 2048) throw new HaliteError('call.arguments', `a key of ${bits} bits is too weak: at least 2048`);
   const { privateKey, publicKey } = await promisify(generateKeyPair)('rsa', {
@@ -99,7 +99,7 @@ async function fingerprints(ctx: MasterContext, found: ReadonlyMap<KeyState, str
 
 export default defineWheel({
   name: 'key',
-  doc: 'Accept, reject, delete and look at minion keys.',
+  doc: 'Accept, reject, delete and show minion keys.',
   functions: {
     list_all: masterFn({
       doc: 'All keys by state, with the master’s own key files.',
@@ -143,7 +143,7 @@ export default defineWheel({
       },
     }),
     delete: masterFn({
-      doc: 'Delete keys that match, whatever their state.',
+      doc: 'Delete keys that match, in any state.',
       params: { match },
       async run({ match: wanted }, ctx) {
         const found = await matching(ctx, wanted);
@@ -172,7 +172,7 @@ export default defineWheel({
       },
     }),
     gen: masterFn({
-      doc: 'Make a key pair for a minion and return both halves; nothing is stored.',
+      doc: 'Create a key pair for a minion and return both keys; nothing is stored.',
       params: {
         id_: p.string({ default: null, doc: 'accepted for compatibility' }),
         keysize: p.int({ default: 2048, doc: 'bits' }),
@@ -180,7 +180,7 @@ export default defineWheel({
       run: ({ keysize }) => makePair(keysize),
     }),
     gen_accept: masterFn({
-      doc: 'Make a key pair for a minion, accept it at once and return both halves.',
+      doc: 'Create a key pair for a minion, accept it immediately and return both keys.',
       params: {
         id_: p.string({ doc: 'the id it is for' }),
         keysize: p.int({ default: 2048, doc: 'bits' }),

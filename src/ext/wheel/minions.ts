@@ -1,9 +1,9 @@
-// Wheel `minions`: who is connected.
+// Wheel `minions`: the connected minions.
 import { defineWheel, masterFn } from 'halite/sdk';
 
 export default defineWheel({
   name: 'minions',
-  doc: 'Which minions are there.',
+  doc: 'The connected minions.',
   functions: {
     connected: masterFn({
       doc: 'Ids of all minions that are connected.',

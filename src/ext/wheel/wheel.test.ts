@@ -1,4 +1,4 @@
-// Wheel modules that look at the master's files and configuration, and write them.
+// Wheel modules that read and write the master's files and configuration.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -90,7 +90,7 @@ describe('wheel config and minions', () => {
     expect(await call(config, 'update_config', { file_name: '../master', yaml_contents: {} })).toBe('Invalid path');
   });
 
-  it('name who is connected', async () => {
+  it('list connected minions', async () => {
     expect(await call(minions, 'connected')).toEqual(['web1', 'web2']);
   });
 });

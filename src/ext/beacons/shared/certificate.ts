@@ -1,4 +1,4 @@
-// A certificate in the words of OpenSSL, as the beacon `cert_info` tells it.
+// A certificate described with OpenSSL's names, as the beacon `cert_info` reports it.
 import type { X509Certificate } from 'node:crypto';
 import { newDict, type PlainDict, type Value } from 'halite/sdk';
 import { type Element, elements, inside, readInteger, readOid } from '../../shared/x509/der.ts';
@@ -42,7 +42,7 @@ function constraints(element: Element): string {
   return `CA:${isIssuer ? 'TRUE' : 'FALSE'}${length ? `, pathlen:${readInteger(length.content)}` : ''}`;
 }
 
-/** Places in it where an address stands. */
+/** Fields that contain an address. */
 function addresses(element: Element): string[] {
   if (element.tag === 0x86) return [element.content.toString('utf8')];
   return (element.tag & 0x20) === 0 ? [] : inside(element).flatMap(addresses);
@@ -101,7 +101,7 @@ export function describeCertificate(path: string, certificate: X509Certificate, 
     notAfter: readable(notAfter),
     notBefore_raw: digits(notBefore),
     notBefore: readable(notBefore),
-    // Salt sends numbers beyond 64 bits as text, too.
+    // Salt also sends numbers of more than 64 bits as text.
     serial_number: serial <= 0xffff_ffff_ffff_ffffn ? (serial < 2n ** 53n ? Number(serial) : serial) : String(serial),
     signature_algorithm: signatureNames[parsed.signature] ?? parsed.signature,
     subject: nameText(subject),

@@ -1,7 +1,7 @@
-// What happened to a file, told from how it was and how it is: Node says only that something happened to a name.
+// Derives what happened to a file from its state before and after: Node only reports that something happened to a name.
 import type { Stats } from 'halite/sdk/fs';
 
-/** The words of inotify, without `IN_`. */
+/** The event names of inotify, without `IN_`. */
 export type ChangeName =
   | 'create'
   | 'delete'
@@ -20,13 +20,13 @@ export interface FileChange {
   readonly path: string;
   name: ChangeName;
   readonly isDir: boolean;
-  /** The file's identity, while it is open whether it was removed or moved. */
+  /** The identity of a file that disappeared, until it is known whether it was removed or moved. */
   vanished?: string;
 }
 
 /** What is remembered of a file. */
 export interface Seen {
-  /** Numbers of inodes are used again; with the time of birth they are not. */
+  /** Inode numbers are reused; together with the time of birth they are unique. */
   readonly identity: string;
   readonly size: number;
   readonly mtimeMs: number;
@@ -46,15 +46,15 @@ export const seenOf = (stats: Stats): Seen => ({
   isDir: stats.isDirectory(),
 });
 
-/** A file that is older than a moment when it is first seen has been moved here: renaming changes `ctime`. */
+/** A file that is not new when it is first seen was moved here: renaming changes only `ctime`. */
 const oldMs = 1000;
 export const cameFromElsewhere = (stats: Stats): boolean =>
   stats.birthtimeMs > 0 && stats.nlink <= 1 && stats.ctimeMs - stats.birthtimeMs > oldMs;
 
-/** What changed in a file that is still the same one. */
+/** What changed in a file with the same identity. */
 export function changedHow(before: Seen, now: Seen): 'modify' | 'attrib' | undefined {
   if (!now.isDir && (before.size !== now.size || before.mtimeMs !== now.mtimeMs)) return 'modify';
   if (before.mode !== now.mode || before.owner !== now.owner) return 'attrib';
-  // Folders change with what is in them, which is told by itself.
+  // A folder changes when its content changes; that is reported separately.
   return !now.isDir && before.ctimeMs !== now.ctimeMs ? 'attrib' : undefined;
 }

@@ -1,4 +1,4 @@
-// Records of logins as the system keeps them in `wtmp` and `btmp`, and which of them are of interest.
+// Login records of the system files `wtmp` and `btmp`, and the selection of those that are reported.
 import { type BeaconContext, type BeaconSession, isDict, newDict, type PlainDict, pyStr, type Value } from 'halite/sdk';
 import { parseDateText } from 'halite/sdk/time';
 import { entriesOf, fieldOf } from './settings.ts';
@@ -6,7 +6,7 @@ import { Tail } from './tail.ts';
 
 const recordSize = 384;
 
-/** One record in Salt's words: its `time` is the session and its `addr` the time, which reactors have come to expect. */
+/** One record with Salt's keys: `time` is the session and `addr` is the time, as existing reactors expect. */
 function readRecord(record: Buffer): PlainDict {
   const text = (at: number, length: number): string =>
     record.toString('utf8', at, at + length).replace(/^\0+|\0+$/g, '');
@@ -63,7 +63,7 @@ function inRange(range: Value | undefined, now: Date): boolean {
   return start !== undefined && end !== undefined && start <= now && now <= end;
 }
 
-/** The users of the settings, and the members of its groups with what is said for the group. */
+/** The configured users, and the members of the configured groups with the settings of their group. */
 async function usersOf(settings: PlainDict, ctx: BeaconContext): Promise<Map<string, Value>> {
   const users = new Map(entriesOf(settings['users']));
   for (const [group, of] of entriesOf(settings['groups'])) {
@@ -83,7 +83,7 @@ function isWanted(event: PlainDict, users: Map<string, Value>, defaults: Value |
 
 export interface LoginOptions {
   readonly path: string;
-  /** Adds to an event what follows from the ones before. */
+  /** Completes an event with data of earlier ones. */
   readonly complete?: (event: PlainDict) => void;
 }
 

@@ -1,4 +1,4 @@
-// Watches a file or a folder, with its sub-folders where that is wanted, and collects what happens there.
+// Watches a file or a folder, on request with its sub-folders, and collects the changes.
 
 import { basename, join } from 'node:path';
 import { type FSWatcher, lstatSync, readdir, type Stats, stat, watch } from 'halite/sdk/fs';
@@ -9,7 +9,7 @@ export interface WatchOptions {
   readonly recurse: boolean;
   readonly autoAdd: boolean;
   readonly onlyFolders: boolean;
-  /** Folders that are not to be watched. */
+  /** Folders that are not watched. */
   readonly skips: (path: string) => boolean;
 }
 
@@ -17,16 +17,16 @@ interface Folder {
   readonly path: string;
   readonly watcher: FSWatcher;
   readonly seen: Map<string, Seen>;
-  /** Names that something happened to and that are to be looked at. */
+  /** Names that changed and must be checked. */
   readonly touched: Set<string>;
 }
 
-/** What waits to be read; a flood loses the rest. */
+/** Maximum number of unread changes; further ones are dropped. */
 const mostChanges = 10_000;
-/** A file that nobody has written to for so long counts as closed. */
+/** A file that was not written to for this long counts as closed. */
 const closedAfterMs = 250;
 
-/** At once, which for a tree of many files takes a tenth of the time; between two folders others have their turn. */
+/** Synchronous, because that takes a tenth of the time for a large tree; yields to the event loop between folders. */
 function statOf(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
@@ -52,7 +52,7 @@ export class PathWatch {
     this.#options = options;
   }
 
-  /** Begins to watch when there is something to watch; called again until it is. */
+  /** Starts to watch when the path exists; called again until it does. */
   start(): Promise<void> {
     return this.#next(async () => {
       if (this.#file || this.#folders.has(this.#root)) return;
@@ -63,7 +63,7 @@ export class PathWatch {
     });
   }
 
-  /** What happened since the last call. */
+  /** The changes since the last call. */
   async take(): Promise<FileChange[]> {
     await this.start();
     if (this.#failure !== undefined) {
@@ -88,7 +88,7 @@ export class PathWatch {
     this.#closing.clear();
   }
 
-  /** Looks happen one after the other, in the order of what happened. */
+  /** Checks run one after the other, in the order of the changes. */
   #next(work: () => Promise<void>): Promise<void> {
     this.#working = this.#working.then(async () => {
       if (!this.#closed) await work();
@@ -150,7 +150,7 @@ export class PathWatch {
     const stats = statOf(join(folder.path, name));
     if (!stats) {
       if (before) this.#vanished(folder, name, before);
-      // The end of a folder is told under its own name.
+      // The removal of a folder is reported under its own name.
       if (name === basename(folder.path) && !statOf(folder.path)) this.#dropFolder(folder);
       return;
     }
@@ -169,7 +169,7 @@ export class PathWatch {
     this.#moved.delete(now.identity);
     if (from?.vanished === now.identity) from.name = 'moved_from';
     const isMove = from !== undefined || cameFromElsewhere(stats);
-    // One file in another's place came by renaming, mostly; who does not ask for that shall hear of it all the same.
+    // A file that replaced another one was usually renamed; it is also reported to users who do not watch for renames.
     const replaced = before !== undefined && !isMove;
     const how: ChangeName = isMove || (replaced && this.#options.wanted.has('moved_to')) ? 'moved_to' : 'create';
     this.#tell(folder, name, how, now.isDir);
@@ -180,7 +180,7 @@ export class PathWatch {
   #vanished(folder: Folder, name: string, before: Seen): void {
     const path = join(folder.path, name);
     folder.seen.delete(name);
-    // Without a second name for it there is no telling whether it was removed or moved away.
+    // Without another name of the file it is unknown whether it was removed or moved away.
     const how = this.#options.wanted.has('delete') ? 'delete' : 'moved_from';
     const change = this.#push(folder.path, path, how, before.isDir);
     change.vanished = before.identity;
@@ -195,7 +195,7 @@ export class PathWatch {
     if (!isDir && (how === 'modify' || how === 'create')) this.#willClose(folder.path, path);
   }
 
-  /** Node does not see files being closed: a while without writing stands for it. */
+  /** Node does not report closed files: a pause without writes is used instead. */
   #willClose(folder: string, path: string): void {
     if (!this.#options.wanted.has('close_write')) return;
     clearTimeout(this.#closing.get(path));

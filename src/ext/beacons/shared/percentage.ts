@@ -5,7 +5,7 @@ import { percentOf } from './settings.ts';
 export function percentageBeacon(name: string, what: string, usage: () => Value): Beacon {
   return defineBeacon({
     name,
-    doc: `Tells when as much of the ${what} is used as \`percent\` says.`,
+    doc: `Sends an event when usage of the ${what} reaches \`percent\`.`,
     examples: [`${name}:\n  - percent: 63%\n  - interval: 60`],
     validate({ percent }) {
       if (percent === undefined) return `Configuration for ${name} beacon requires percent.`;

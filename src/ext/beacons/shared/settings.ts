@@ -1,4 +1,4 @@
-// What the settings of beacons have in common: maps of things to watch, thresholds, and words for what is wrong.
+// Helpers for settings of beacons: maps of watched items, thresholds, error messages.
 
 import { asNumber, type Dict, dictGet, isDict, textEntries, type Value } from 'halite/sdk';
 
@@ -16,7 +16,7 @@ export function percentOf(value: Value | undefined): number | undefined {
   return number === undefined || Number.isNaN(number) ? undefined : number;
 }
 
-/** The problem with a setting that must be true or false; undefined when it is, or is not set. */
+/** The error for a setting that must be true or false; undefined when it is, or is not set. */
 export function flagProblem(beacon: string, key: string, value: Value | undefined): string | undefined {
   if (value === undefined || typeof value === 'boolean') return undefined;
   return `Configuration for ${beacon} beacon option ${key} must be a boolean.`;

@@ -1,7 +1,7 @@
-// What was added to a file since it was last looked at; follows a file that is rotated or cut.
+// Reads what was added to a file since the last check; handles rotated and truncated files.
 import { open } from 'halite/sdk/fs';
 
-/** More than this at once waits for the next look. */
+/** The most that is read in one check. */
 const mostBytes = 4 << 20;
 
 export class Tail {
@@ -13,7 +13,7 @@ export class Tail {
     this.#path = path;
   }
 
-  /** Begins at the end of the file; one that does not exist yet will be read from its beginning. */
+  /** Starts at the end of the file; a file that does not exist yet is read from its beginning. */
   async skip(): Promise<void> {
     const file = await open(this.#path, 'r').catch(() => undefined);
     if (!file) return;
@@ -26,7 +26,7 @@ export class Tail {
     }
   }
 
-  /** What is new, and whether it begins another file. */
+  /** The new text, and whether it is the beginning of another file. */
   async read(): Promise<{ readonly bytes: Buffer; readonly fresh: boolean }> {
     const file = await open(this.#path, 'r');
     try {

@@ -15,7 +15,7 @@ const dmiFiles: readonly (readonly [string, string])[] = [
   ['serialnumber', 'product_serial'],
 ];
 
-/** What the firmware says of itself; fields the user may not read are left out. */
+/** The firmware's description; fields that the user may not read are omitted. */
 export function firmwareGrains(folder = '/sys/class/dmi/id'): PlainDict {
   const grains = newDict();
   for (const [grain, file] of dmiFiles) {
@@ -73,7 +73,7 @@ export async function gpuGrains(ctx: GrainContext): Promise<PlainDict> {
     ['gpus', []],
   ]);
   if (ctx.opts['enable_lspci'] === false || ctx.opts['enable_gpu_grains'] === false) return none;
-  // Without a PCI bus lspci has nothing to say: not worth a child process.
+  // Without a PCI bus lspci prints nothing, so the process is not started.
   const lspci = isDirectory('/sys/bus/pci/devices') ? which('lspci') : null;
   if (!lspci) return none;
   const { stdout } = await ctx.exec(lspci, ['-vmm']);

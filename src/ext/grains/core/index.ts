@@ -64,7 +64,7 @@ function pathGrains(): PlainDict {
   return grains;
 }
 
-/** What Debian calls the architecture this program was built for. */
+/** Debian's name for the architecture of this program. */
 const debianArchitectures: Readonly<Record<string, string>> = {
   x64: 'amd64',
   arm64: 'arm64',
@@ -73,7 +73,7 @@ const debianArchitectures: Readonly<Record<string, string>> = {
   riscv64: 'riscv64',
 };
 
-/** The architecture of packages: that of programs, as the kernel may run another word size. dpkg is asked when in doubt. */
+/** The architecture of packages, which can differ from the kernel's word size. dpkg is run only when that is unclear. */
 async function packageArchitecture(ctx: GrainContext, family: string): Promise<string> {
   const machine = os.machine();
   if (family === 'Debian') {
@@ -98,7 +98,7 @@ function psCommand(virtual: unknown, family: string): string {
 async function collect(ctx: GrainContext): Promise<PlainDict> {
   const distribution = readDistribution();
   const family = String(distribution['os_family']);
-  // Everything that needs a child process or the resolver runs side by side.
+  // Everything that needs a child process or the resolver runs in parallel.
   const [network, systemd, selinux, gpus, architecture, virtual, python] = await Promise.all([
     networkGrains(ctx),
     systemdGrain(ctx),

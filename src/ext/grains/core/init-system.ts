@@ -6,7 +6,7 @@ import { which } from 'halite/sdk/system';
 import { lines, words } from 'halite/sdk/text';
 import { askOnce } from './memo.ts';
 
-/** An `init` program says in its own text which system it is. */
+/** The binary of an `init` program contains the name of its system. */
 function initByContent(program: string): string {
   try {
     const content = readFileSync(realpathSync(program)).toString('latin1').toLowerCase();
@@ -42,7 +42,7 @@ export async function systemdGrain(ctx: GrainContext): Promise<Value | undefined
   ]);
 }
 
-/** Present only where the SELinux tools are. */
+/** Present only where the SELinux tools are installed. */
 export async function selinuxGrain(ctx: GrainContext): Promise<Value | undefined> {
   const enabled = which('selinuxenabled');
   if (!enabled) return undefined;

@@ -1,4 +1,4 @@
-// Answers of programs are asked for once, also by the next process, and again when the program is another one.
+// A program runs once, also for later processes, and runs again when the program file has changed.
 import { mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A fresh process: nothing is in memory. */
+/** Simulates a new process: the memory is empty. */
 async function freshAsk() {
   vi.resetModules();
   return (await import('./memo.ts')).askOnce;
@@ -27,7 +27,7 @@ function setUp(timedOut = false) {
 }
 
 describe('askOnce', () => {
-  it('asks once, in this process and the next', async () => {
+  it('runs the program once, for this process and the next', async () => {
     const { program, ctx } = setUp();
     const first = await freshAsk();
     expect((await first(ctx, program, ['-v'])).stdout).toBe('answer 1');
@@ -38,7 +38,7 @@ describe('askOnce', () => {
     expect((await next(ctx, program, ['-w'])).stdout).toBe('answer 2');
   });
 
-  it('asks again when the program changed or what is kept is broken', async () => {
+  it('runs it again when the program changed or the cache is damaged', async () => {
     const { program, ctx } = setUp();
     await (await freshAsk())(ctx, program, []);
     utimesSync(program, 1, 1);
@@ -49,7 +49,7 @@ describe('askOnce', () => {
     expect((await (await freshAsk())(ctx, program, [])).stdout).toBe('answer 3');
   });
 
-  it('does not keep what took too long', async () => {
+  it('does not cache the output of a program that took too long', async () => {
     const { program, ctx } = setUp(true);
     await (await freshAsk())(ctx, program, []);
     expect((await (await freshAsk())(ctx, program, [])).stdout).toBe('answer 2');

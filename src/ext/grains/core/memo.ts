@@ -1,4 +1,4 @@
-// Answers of programs that stay the same as long as program and machine do: asked once, kept in memory and in the minion's cache.
+// Output of programs that only changes with the program or the machine: cached in memory and in the minion's cache folder.
 
 import { dirname, join } from 'node:path';
 import type { ExecOptions, GrainContext } from 'halite/sdk';
@@ -14,7 +14,7 @@ interface Kept extends Answer {
 
 const asked = new Map<string, { readonly stamp: string; readonly answer: Promise<Answer> }>();
 
-/** What the answers hold for: this start of this machine (or container), beside the file of the program. */
+/** The validity of cached output: this boot of this machine (or container), together with the file of the program. */
 let place: string | undefined;
 
 function machine(): string {
@@ -22,7 +22,7 @@ function machine(): string {
   try {
     container = readlinkSync('/proc/self/ns/pid');
   } catch {
-    // No /proc: the boot id is missing too, and nothing is kept beyond this process.
+    // Without /proc there is no boot id, and nothing is cached beyond this process.
   }
   return `${readTrimmed('/proc/sys/kernel/random/boot_id') ?? `pid ${process.pid}`} ${container}`;
 }
@@ -58,7 +58,7 @@ function keep(path: string, key: string, answer: Kept): void {
     mkdirSync(dirname(path), { recursive: true });
     replaceFileNow(path, JSON.stringify(Object.fromEntries(readKept(path).set(key, answer))));
   } catch {
-    // Nothing is lost: it is asked again the next time.
+    // The next process runs the program again.
   }
 }
 
@@ -78,7 +78,7 @@ async function ask(
   return { retcode, stdout };
 }
 
-/** What a program prints. It runs once; after an upgrade, a reboot or a move to another machine it is asked again. */
+/** Output of a program. It runs once, and again after an upgrade, a reboot or a move to another machine. */
 export function askOnce(
   ctx: GrainContext,
   program: string,

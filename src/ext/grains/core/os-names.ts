@@ -1,4 +1,4 @@
-// How Salt names operating systems and their families: tables of facts.
+// Salt's names of operating systems and their families.
 
 /** First ten letters of the distribution's name, lower case without blanks → `os`. */
 export const osByShortName: Readonly<Record<string, string>> = {

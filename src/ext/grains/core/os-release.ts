@@ -1,4 +1,4 @@
-// Which operating system this is: os-release and LSB files turned into `os`, `osrelease`, `osfinger` and their kin.
+// The operating system: `os`, `osrelease`, `osfinger` and related grains from os-release and LSB files.
 import { newDict, type PlainDict } from 'halite/sdk';
 import { isFile, readText } from 'halite/sdk/fs';
 import { capitalize, lines, words } from 'halite/sdk/text';
@@ -52,7 +52,7 @@ function codenameOf(release: OsRelease): string | null {
   if (release['VERSION_CODENAME']) return release['VERSION_CODENAME'];
   const id = release['ID'] ?? '';
   if (id === 'astra') return release['VARIANT_ID'] ?? null;
-  // These two name the code name in brackets only.
+  // These two have the code name only in parentheses.
   if (id === 'almalinux' || id === 'rocky')
     return /^\d[\d.+\-a-z]* \((.+)\)/.exec(release['VERSION'] ?? '')?.[1] ?? null;
   return null;
@@ -84,7 +84,7 @@ function lsbFromOsRelease(grains: PlainDict, release: OsRelease): void {
   if (release['ID'] === 'mendel') grains['lsb_distrib_release'] = words(release['PRETTY_NAME'] ?? '')[2] ?? '';
 }
 
-/** CentOS leaves the minor release out of os-release; its own file has it. */
+/** CentOS omits the minor release in os-release; it is in CentOS's own file. */
 function centosRelease(codename: string): string | undefined {
   if (!codename.includes('CentOS Linux 7') && !codename.includes('CentOS Linux 8')) return undefined;
   return /\d+\.\d+(?:\.\d+)?/.exec(readText('/etc/centos-release') ?? '')?.[0];
@@ -93,8 +93,8 @@ function centosRelease(codename: string): string | undefined {
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 /**
- * The distribution grains. Salt looks at LSB data first and at os-release for the rest; the same files
- * are read here so that both name a system alike, except that no Python `lsb_release` module is asked.
+ * The distribution grains. Salt reads LSB data first and os-release for the rest; the same files
+ * are read here so that both give the same names, except that no Python `lsb_release` module is used.
  */
 export function distributionGrains(release: OsRelease | undefined, lsb: Record<string, string>): PlainDict {
   const grains = newDict(Object.entries(lsb));
@@ -136,7 +136,7 @@ function redHatCodename(release: OsRelease | undefined): string {
   return /\(([^)]+)\)/.exec(release?.['VERSION'] ?? '')?.[1] ?? '';
 }
 
-/** `osrelease_info`, `osmajorrelease` and `osfinger` from the others. */
+/** Derives `osrelease_info`, `osmajorrelease` and `osfinger` from the other grains. */
 export function releaseGrains(os: string, fullName: string, release: string): PlainDict {
   const info = release.split('.').map((part) => (/^\d+$/.test(part) ? Number(part) : part));
   const grains = newDict([['osrelease_info', info]]);

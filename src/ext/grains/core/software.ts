@@ -20,11 +20,11 @@ export function versionGrains(): PlainDict {
 const pythonReport = 'import sys;print(sys.executable);print(*sys.version_info,sep="\\n");print(*sys.path,sep="\\n")';
 
 /**
- * Templates read `pythonversion` to choose between packages such as `python-apt` and `python3-apt`. Halite has no Python of
- * its own, so these grains describe the system's `python3`, and are absent where there is none.
+ * Templates read `pythonversion` to choose between packages such as `python-apt` and `python3-apt`. Halite does not contain
+ * Python, so these grains describe the system's `python3`, and are absent where it is not installed.
  */
 export async function pythonGrains(ctx: GrainContext): Promise<PlainDict> {
-  // Not searched in PATH: a user's shims there are slow and describe somebody's own Python.
+  // PATH is not searched: a user's shims there are slow and describe that user's own Python.
   const python = ['/usr/bin/python3', '/usr/local/bin/python3', '/usr/libexec/platform-python'].find(isFile);
   if (!python) return newDict();
   const { retcode, stdout } = await askOnce(ctx, python, ['-I', '-S', '-c', pythonReport], { timeoutMs: 5000 });

@@ -21,7 +21,7 @@ const detectVirtWords: readonly (readonly [string, Kind])[] = [
   ['amazon', { virtual: 'Nitro', subtype: 'Amazon EC2' }],
 ];
 
-/** What the word of `systemd-detect-virt` means. */
+/** The grains for an output of `systemd-detect-virt`. */
 export function kindByDetectVirt(output: string): Kind | undefined {
   if (ownNames.includes(output)) return { virtual: output };
   return detectVirtWords.find(([word]) => output.includes(word))?.[1];
@@ -38,7 +38,7 @@ const virtWhatWords: readonly (readonly [string, Kind])[] = [
   ['ibm_power-lpar_dedicated', { virtual: 'LPAR', subtype: 'dedicated' }],
 ];
 
-/** What the first telling line of `virt-what` means. */
+/** The grains for the first known line of `virt-what`. */
 export function kindByVirtWhat(output: string): Kind | undefined {
   for (const line of lines(output)) {
     if (['kvm', 'qemu', 'uml', 'xen'].includes(line)) return { virtual: line };
@@ -48,7 +48,7 @@ export function kindByVirtWhat(output: string): Kind | undefined {
   return undefined;
 }
 
-/** What DMI strings mean; the kernel shows what `dmidecode` would print. */
+/** The grains for DMI strings; the kernel has the same data as `dmidecode`. */
 export function kindByDmi(vendor: string, product: string, bios: string): Kind | undefined {
   const all = `${vendor}\n${product}\n${bios}`;
   if (all.includes('BHYVE')) return { virtual: 'bhyve' };

@@ -1,4 +1,4 @@
-// Execution module `acme`: certificates of Let's Encrypt, by certbot.
+// Execution module `acme`: certificates of Let's Encrypt, with certbot.
 
 import {
   type ArgsOf,
@@ -26,7 +26,7 @@ const certFile = (name: string, kind = 'cert'): string => `${live}${name}/${kind
 const isoLocal = (time: Date): string =>
   new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
 
-/** When a certificate ends, or has to be renewed: days before. */
+/** The time when a certificate expires, or that many days before it, when it must be renewed. */
 async function endOf(name: string, window: number, ctx: ModuleContext): Promise<Date> {
   const about = (await ctx.call('x509.read_certificate', certFile(name))) as PlainDict;
   const time = new Date(`${pyStr(about['not_after'] ?? about['Not After'] ?? '').replace(' ', 'T')}Z`);
@@ -74,7 +74,7 @@ function argvOf(args: Wanted, certname: string, renew: boolean): string[] {
   ];
 }
 
-/** Owner and mode of the key, behind its link. */
+/** Sets owner and mode of the key file that the link points to. */
 function guardKey(certname: string, args: Wanted): void {
   const file = realpathSync(certFile(certname, 'privkey'));
   const now = statSync(file);
@@ -110,7 +110,7 @@ const name = p.string({ doc: 'the certificate' });
 const window = p.oneOf(['bool', 'string'], {
   default: null,
   falsy: null,
-  doc: 'days before its end; true means always',
+  doc: 'days before it expires; true means always',
 });
 
 export default defineModule({
@@ -127,25 +127,25 @@ export default defineModule({
       run: obtain,
     }),
     certs: fn({
-      doc: 'Certificates that are there.',
+      doc: 'Existing certificates.',
       examples: ["salt '*' acme.certs"],
       run: () => listDir(live).filter((one) => isDirectory(`${live}${one}`)),
     }),
     info: fn({
-      doc: 'What is in a certificate.',
+      doc: 'Details of a certificate.',
       examples: ["salt '*' acme.info www.example.com"],
       params: { name },
       run: (args, ctx) =>
         isFile(certFile(args.name)) ? ctx.call('x509.read_certificate', certFile(args.name)) : newDict(),
     }),
     expires: fn({
-      doc: 'When a certificate ends.',
+      doc: 'When a certificate expires.',
       examples: ["salt '*' acme.expires www.example.com"],
       params: { name },
       run: async (args, ctx) => isoLocal(await endOf(args.name, 0, ctx)),
     }),
     has: fn({
-      doc: 'Whether a certificate is there.',
+      doc: 'Whether a certificate exists.',
       examples: ["salt '*' acme.has www.example.com"],
       params: { name },
       run: (args) => isFile(certFile(args.name)),

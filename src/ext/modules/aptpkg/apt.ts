@@ -1,4 +1,4 @@
-// Calls of apt that neither ask questions nor give up while another one holds the lock.
+// Runs apt without questions, and waits while another process holds the lock.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import {
@@ -25,7 +25,7 @@ const quiet = {
 };
 
 export interface AptOptions {
-  /** Run outside the minion's group of processes: upgrading the minion must not end apt. */
+  /** Runs outside the minion's control group: upgrading the minion must not end apt. */
   readonly scope?: boolean;
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
@@ -50,7 +50,7 @@ export async function callApt(
   }
 }
 
-/** A failure that carries what was done anyway. */
+/** A failure, with the changes that were made nevertheless. */
 export function failedWith(message: string, info: PlainDict): HaliteError {
   return new HaliteError('call.failed', `${message}. Additional info follows:\n\n${nestedText(info)}`, {
     details: { info },
@@ -84,7 +84,7 @@ export async function refreshDb(ctx: ModuleContext, cacheValidTime = 0, failHard
   return found;
 }
 
-/** The version apt would install, or ''. */
+/** The version that apt would install, or ''. */
 export async function candidateOf(name: string, fromRepo: string | null, ctx: ModuleContext): Promise<string> {
   const repo = fromRepo ? ['-o', `APT::Default-Release=${fromRepo}`] : [];
   const { stdout } = await callApt(ctx, ['apt-cache', '-q', ...repo, 'policy', '--', name]);
@@ -93,7 +93,7 @@ export async function candidateOf(name: string, fromRepo: string | null, ctx: Mo
   return candidate.toLowerCase() === '(none)' || candidate === 'Candidate:' ? '' : candidate;
 }
 
-/** Versions the repositories offer, by package. */
+/** Available versions in the repositories, by package. */
 export async function offeredVersions(names: readonly string[], ctx: ModuleContext): Promise<Map<string, string[]>> {
   const command = names.length > 0 ? ['apt-cache', 'show', '--', ...names] : ['apt-cache', 'dump'];
   const { stdout } = await callApt(ctx, command);

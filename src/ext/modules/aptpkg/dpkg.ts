@@ -1,4 +1,4 @@
-// What dpkg knows: installed packages, their files and selections.
+// Data of dpkg: installed packages, their files and selections.
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: dpkg-query has its own placeholders, which look like templates
 import {
   commandError,
@@ -21,7 +21,7 @@ export interface Packages {
   readonly purgeDesired: Map<string, string[]>;
 }
 
-/** Packages of another architecture carry it in their name. */
+/** The name of a package of another architecture includes the architecture. */
 function withArchitecture(name: string, arch: string, grains: Dict): string {
   const foreign =
     dictGet(grains, 'cpuarch') === 'x86_64' &&
@@ -77,7 +77,7 @@ export function changes(before: PlainDict, after: PlainDict): PlainDict {
   return found;
 }
 
-/** Installed packages that fit the patterns, or the text of an error. */
+/** Installed packages that match the patterns, or the text of an error. */
 async function installedNames(patterns: readonly string[], ctx: ModuleContext): Promise<string[] | string> {
   const { retcode, stdout, stderr } = await runTool(ctx, 'dpkg-query', [
     '-f=${db:Status-Status}\t${binary:Package}\n',
@@ -108,7 +108,7 @@ const infoFields = [
   ...['status:${db:Status-Abbrev}', 'install_date:${db-fsys:Last-Modified}', 'description:${Description}'],
 ];
 const recordEnd = '*/~^\\*';
-/** How the fields are named in pkg.info_installed. */
+/** Names of the fields in pkg.info_installed. */
 const infoNames: Readonly<Record<string, string>> = {
   package: 'name',
   origin: 'vendor',
@@ -125,7 +125,7 @@ function licenseOf(name: string): string {
   return [...new Set(found)].sort(compareText).join(', ');
 }
 
-/** One package as dpkg-query describes it, under dpkg's own names. */
+/** One package as dpkg-query describes it, with dpkg's own field names. */
 function parseRecord(record: string): PlainDict {
   const at = record.indexOf('\ndescription:');
   const info = newDict();
@@ -141,7 +141,7 @@ function parseRecord(record: string): PlainDict {
   return info;
 }
 
-/** Packages as dpkg knows them, installed or not (`lowpkg.info`). */
+/** All packages that dpkg knows, installed or not (`lowpkg.info`). */
 export async function packageRecords(
   names: readonly string[],
   failHard: boolean,
@@ -159,7 +159,7 @@ export async function packageRecords(
     .map(parseRecord);
 }
 
-/** Installed packages, under the names `pkg.info_installed` has for their fields. */
+/** Installed packages, with the field names of `pkg.info_installed`. */
 export async function packageInfo(names: readonly string[], failHard: boolean, ctx: ModuleContext): Promise<PlainDict> {
   const records = await packageRecords(names, failHard, ctx);
   const installed = records.filter(({ status }) => typeof status !== 'string' || status.charAt(1) === 'i');

@@ -1,4 +1,4 @@
-// Functions of `pkg` on selections: packages held at their version.
+// Functions of `pkg` for held packages.
 
 import {
   commandError,
@@ -126,14 +126,14 @@ const params = {
 
 export const holdFunctions = {
   hold: fn({
-    doc: 'Keeps packages at their version.',
+    doc: 'Holds packages at their version.',
     examples: ["salt '*' pkg.hold <package name>", `salt '*' pkg.hold pkgs='["foo", "bar"]'`],
     params,
     reads: (_, ctx) => ctx.test,
     run: hold,
   }),
   unhold: fn({
-    doc: 'Lets packages be upgraded again.',
+    doc: 'Releases held packages.',
     examples: ["salt '*' pkg.unhold <package name>"],
     params,
     reads: (_, ctx) => ctx.test,

@@ -1,4 +1,4 @@
-// Execution module `pkg`: packages of Debian and its kin.
+// Execution module `pkg`: packages of Debian and its derivatives.
 
 import { join } from 'node:path';
 import {
@@ -66,8 +66,8 @@ const reading = {
     examples: ["salt '*' pkg.list_pkgs", "salt '*' pkg.list_pkgs versions_as_list=True"],
     params: {
       versions_as_list: p.isTrue({ default: false }),
-      removed: p.isTrue({ default: false, doc: 'those removed whose configuration is still there' }),
-      purge_desired: p.isTrue({ default: false, doc: 'those that shall be purged but are installed' }),
+      removed: p.isTrue({ default: false, doc: 'removed packages whose configuration still exists' }),
+      purge_desired: p.isTrue({ default: false, doc: 'packages selected for purge that are still installed' }),
       kwargs,
     },
     async run(args, ctx) {
@@ -81,7 +81,7 @@ const reading = {
     },
   }),
   latest_version: fn({
-    doc: 'The version that would be installed; empty text when the package is up to date. refresh=False leaves the lists as they are.',
+    doc: 'The version that would be installed; empty text when the package is up to date. refresh=False does not refresh the lists.',
     examples: [
       "salt '*' pkg.latest_version <package name>",
       "salt '*' pkg.latest_version <package name> fromrepo=unstable",
@@ -96,7 +96,7 @@ const reading = {
     run: async (args, ctx) => (await latest({ names: [args.name], kwargs: newDict() }, ctx)) !== '',
   }),
   list_upgrades: fn({
-    doc: 'Packages that have a newer version, with it.',
+    doc: 'Packages with a newer version, and that version.',
     examples: ["salt '*' pkg.list_upgrades"],
     params: { refresh: p.isTrue({ default: true }), dist_upgrade: p.bool({ default: true }), kwargs },
     async run(args, ctx) {
@@ -116,13 +116,13 @@ const reading = {
     },
   }),
   list_repo_pkgs: fn({
-    doc: 'Versions the repositories offer, by package.',
+    doc: 'Available versions in the repositories, by package.',
     examples: ["salt '*' pkg.list_repo_pkgs foo bar baz"],
     params: { args: names, kwargs },
     run: async (args, ctx) => newDict([...(await offeredVersions(nameList(args.args), ctx))] as [string, Value][]),
   }),
   show: fn({
-    doc: 'What the repositories say about packages, by name and version.',
+    doc: 'Details of packages in the repositories, by name and version.',
     examples: ['salt myminion pkg.show gawk', "salt myminion pkg.show 'nginx-*' filter=description,provides"],
     params: { names, kwargs: p.kwargs({ doc: 'refresh, filter' }) },
     async run(args, ctx) {
@@ -223,7 +223,7 @@ const reading = {
     run: (args) => newDict(Object.entries(splitArchitecture(args.name))),
   }),
   services_need_restart: fn({
-    doc: 'Services that use files which were replaced; needs checkrestart (debian-goodies).',
+    doc: 'Services that use replaced files; needs checkrestart (debian-goodies).',
     examples: ["salt '*' pkg.services_need_restart"],
     params: { kwargs },
     async run(_, ctx) {
@@ -244,14 +244,14 @@ const writing = {
     doc: 'Fetches the lists of the repositories: True for fetched, None for unchanged, False for failed.',
     examples: ["salt '*' pkg.refresh_db"],
     params: {
-      cache_valid_time: p.float({ default: 0, doc: 'do nothing when the lists are younger than that many seconds' }),
+      cache_valid_time: p.float({ default: 0, doc: 'do nothing when the lists are newer than this many seconds' }),
       failhard: p.isTrue({ default: false, doc: 'fail when one repository fails' }),
       kwargs,
     },
     run: (args, ctx) => refreshDb(ctx, args.cache_valid_time, args.failhard),
   }),
   install: fn({
-    doc: 'Installs packages and gives back what changed.',
+    doc: 'Installs packages and returns what changed.',
     examples: [
       "salt '*' pkg.install <package name>",
       `salt '*' pkg.install pkgs='["foo", {"bar": "1.2.3-0ubuntu0"}]'`,
@@ -279,19 +279,19 @@ const writing = {
     run: (args, ctx) => install({ ...args, kwargs: cleanKwargs(args.kwargs) }, ctx),
   }),
   remove: fn({
-    doc: 'Removes packages and gives back what changed.',
+    doc: 'Removes packages and returns what changed.',
     examples: ["salt '*' pkg.remove <package name>", `salt '*' pkg.remove pkgs='["foo", "bar"]'`],
     params: { name: p.string({ default: null }), pkgs: p.oneOf(['string', 'list', 'dict'], { default: null }), kwargs },
     run: (args, ctx) => uninstall('remove', args, ctx),
   }),
   purge: fn({
-    doc: 'Removes packages with their configuration and gives back what changed.',
+    doc: 'Removes packages with their configuration and returns what changed.',
     examples: ["salt '*' pkg.purge <package name>"],
     params: { name: p.string({ default: null }), pkgs: p.oneOf(['string', 'list', 'dict'], { default: null }), kwargs },
     run: (args, ctx) => uninstall('purge', args, ctx),
   }),
   autoremove: fn({
-    doc: 'Removes packages nobody needs any more; with list_only only names them.',
+    doc: 'Removes packages that are no longer needed; with list_only only lists them.',
     examples: ["salt '*' pkg.autoremove list_only=True"],
     params: { list_only: p.bool({ default: false }), purge: p.bool({ default: false }) },
     async run(args, ctx) {
@@ -307,7 +307,7 @@ const writing = {
     },
   }),
   upgrade: fn({
-    doc: 'Upgrades all packages and gives back what changed.',
+    doc: 'Upgrades all packages and returns what changed.',
     examples: ["salt '*' pkg.upgrade"],
     params: {
       refresh: p.isTrue({ default: true }),
@@ -325,7 +325,7 @@ const writing = {
 export default defineModule({
   name: 'aptpkg',
   virtualName: 'pkg',
-  doc: 'Packages of Debian, Ubuntu and their kin.',
+  doc: 'Packages of Debian, Ubuntu and their derivatives.',
   available: ({ grains }) =>
     dictGet(grains, 'os_family') === 'Debian' || 'The pkg module could not be loaded: unsupported OS family',
   reads: [

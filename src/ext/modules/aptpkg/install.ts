@@ -98,7 +98,7 @@ async function targetsOf(args: InstallArgs, ctx: ModuleContext): Promise<Target[
     .map((name) => ({ name: clean(name), version: version ? pyStr(version) : null }));
 }
 
-/** Without a request for a version that is known already, the lists are refreshed as asked. */
+/** The package lists are refreshed on request, unless the requested version is already known. */
 async function needsRefresh(args: InstallArgs, targets: readonly Target[], ctx: ModuleContext): Promise<boolean> {
   if (!isTrue(args.refresh)) return false;
   for (const target of targets) {

@@ -1,4 +1,4 @@
-// Functions of `pkg` on package sources.
+// Functions of `pkg` for package sources.
 import {
   cleanKwargs,
   commandError,
@@ -43,7 +43,7 @@ function parse(repo: string, ctx: ModuleContext): Source {
 const listOption = (value: Value | undefined): string[] | undefined =>
   value === undefined || value === null ? undefined : textList(value);
 
-/** The source as it shall be: what is there, changed by the options. */
+/** The desired source: the existing one, changed by the options. */
 function wantedSource(source: Source, options: PlainDict): Source {
   return {
     ...source,
@@ -62,7 +62,7 @@ function wantedSource(source: Source, options: PlainDict): Source {
   };
 }
 
-/** Comments stand behind the source, all on its line. */
+/** Comments follow the source on the same line. */
 const commentOf = (value: Value): string => (Array.isArray(value) ? value : [value]).map(pyStr).join(' ').trim();
 
 async function modRepo(repo: string, options: PlainDict, ctx: ModuleContext): Promise<PlainDict> {

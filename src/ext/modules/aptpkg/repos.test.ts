@@ -20,7 +20,7 @@ function file(text: string): string {
 const line = 'deb [arch=amd64] http://x.example/deb stable main contrib # why';
 
 describe('package sources', () => {
-  it('keep the comment behind them', () => {
+  it('keep the comment after them', () => {
     const source = parseSource(line, '') as Source;
     expect(source).toMatchObject({ comps: ['main', 'contrib'], comment: ' why', disabled: false });
     expect(sourceLine(source)).toBe(line);
@@ -29,7 +29,7 @@ describe('package sources', () => {
     );
   });
 
-  it('are found in a file that is asked for, and replaced there instead of added again', () => {
+  it('are found in a given file, and replaced there instead of added again', () => {
     const path = file(`${line}\n`);
     const wanted = parseSource('deb http://x.example/deb/ stable main', '') as Source;
     const found = sameSource(wanted, allSources(path));
@@ -38,7 +38,7 @@ describe('package sources', () => {
     expect(readFileSync(path, 'utf8')).toBe('deb http://x.example/deb stable main\n');
   });
 
-  it('say in Python words why a file cannot be written', () => {
+  it('report with Python’s message why a file cannot be written', () => {
     expect(() => writeSource('/nowhere/x.list', undefined, line)).toThrow(
       "[Errno 2] No such file or directory: '/nowhere/x.list'",
     );

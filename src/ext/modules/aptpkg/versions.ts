@@ -40,7 +40,7 @@ export function compareVersions(a: string, b: string): -1 | 0 | 1 {
   return order < 0 ? -1 : order > 0 ? 1 : 0;
 }
 
-/** Whether a version fits a condition such as `>=1.2`; without an operator it must be equal. */
+/** Whether a version meets a condition such as `>=1.2`; without an operator it must be equal. */
 export function fitsVersion(version: string, condition: string, ignoreEpoch = false): boolean {
   const match = /^\s*(<=|>=|==|!=|<|>|=)?\s*(.*)$/s.exec(condition);
   const bare = (text: string): string => (ignoreEpoch ? text.replace(/^\d+:/, '') : text);
@@ -61,7 +61,7 @@ export function fitsVersion(version: string, condition: string, ignoreEpoch = fa
   }
 }
 
-/** The newest candidate that fits all conditions (comma-separated). */
+/** The newest candidate that meets all conditions (comma-separated). */
 export function newestFitting(
   conditions: string,
   candidates: readonly string[],

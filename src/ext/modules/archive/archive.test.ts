@@ -1,4 +1,4 @@
-// What archives say that cannot be read, in Salt's words, and options that are needed for some only.
+// Messages for unreadable archives, as in Salt, and options that only some formats need.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,11 +23,11 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('archives', () => {
-  it('asks a program for decompression only about what cannot be read without it', async () => {
+  it('uses a program for decompression only if the archive cannot be read without it', async () => {
     expect(await call('list', [at('x.tar.gz')], { options: 'no-such-program' })).toEqual(['a.txt']);
   });
 
-  it('says where the archive lies that it cannot read', async () => {
+  it('names the location of an unreadable archive', async () => {
     const guess = "Unable to guess archive format, please pass an 'archive_format' argument";
     await expect(call('list', [at('a.txt')])).rejects.toThrow(guess + where(at('a.txt')));
     const format = { archive_format: 'bogus' };
@@ -41,7 +41,7 @@ describe('archives', () => {
     );
   });
 
-  it('calls tar by its name, which it puts before its messages', async () => {
+  it('calls tar by its name, because tar prefixes its messages with it', async () => {
     const shown = fn({
       doc: 'x',
       params: { cmd: p.list(), kwargs: p.kwargs() },

@@ -1,4 +1,4 @@
-// Archives made to reach outside of their destination: refused as a whole, with the member named.
+// Archives made to write outside of their destination: refused as a whole, with an error that names the member.
 import { execFileSync } from 'node:child_process';
 import {
   existsSync,
@@ -35,7 +35,7 @@ const link = (name: string, to: string): Entry => ({ name, type: '2', link: to }
 const hard = (name: string, to: string): Entry => ({ name, type: '1', link: to });
 const folder = (name: string): Entry => ({ name, type: '5', mode: 0o755 });
 
-/** A tar archive byte by byte: no program would write these. */
+/** Builds a tar archive byte by byte, because no program writes such archives. */
 function writeTar(path: string, entries: readonly Entry[]): void {
   const blocks: Buffer[] = [];
   for (const { name, type = '0', link: to = '', text = '', mode = 0o644 } of entries) {
@@ -86,7 +86,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-/** [entries, the member that is named]; none of them may leave a trace. */
+/** [entries, the member that the error names]; none of them may create a file. */
 const attacks: Record<string, readonly [Entry[], RegExp]> = {
   'a name with ..': [[file('a'), file('../outside/kept')], /'\.\.\/outside\/kept' has '\.\.'/],
   'a name with .. in the middle': [[file('a/../../outside/kept')], /has '\.\.'/],
@@ -140,7 +140,7 @@ describe('hostile archives', () => {
     untouched();
   });
 
-  it('do not follow links that lie in the destination', async () => {
+  it('do not follow links in the destination', async () => {
     symlinkSync(at('outside'), at('dest/d'));
     makeZip(at('x.zip'), [file('d/kept', 'changed')]);
     writeTar(at('x.tar'), [folder('d'), file('d/kept', 'changed')]);
@@ -162,7 +162,7 @@ describe('hostile archives', () => {
     expect(readFileSync(at('dest/f'), 'utf8')).toBe('new');
   });
 
-  it('lend no rights', async () => {
+  it('get no set-user-id bits', async () => {
     makeZip(at('x.zip'), [file('f', 'x', 0o6755)]);
     await call('unzip', [at('x.zip'), at('dest')]);
     expect(statSync(at('dest/f')).mode & 0o7777).toBe(0o755);
@@ -183,7 +183,7 @@ describe('hostile archives', () => {
     untouched();
   });
 
-  it('are told from honest ones', async () => {
+  it('are distinguished from valid ones', async () => {
     const honest = [
       folder('top'),
       file('top/f', 'text'),
@@ -201,7 +201,7 @@ describe('hostile archives', () => {
       expect(lstatSync(at('dest', kind, 'top/l')).isSymbolicLink()).toBe(true);
     }
     expect(statSync(at('dest/tar/top/h')).ino).toBe(statSync(at('dest/tar/top/f')).ino);
-    // What the operator says counts: names and links are taken as they are.
+    // The operator asked for it: names and links are used unchanged.
     writeTar(at('out.tar'), [link('top', '/nowhere')]);
     await call('tar', ['xPf', at('out.tar'), null, at('dest')]);
     expect(lstatSync(at('dest/top')).isSymbolicLink()).toBe(true);

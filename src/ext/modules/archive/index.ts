@@ -1,4 +1,4 @@
-// Execution module `archive`: packing, unpacking and looking into archives.
+// Execution module `archive`: packs, unpacks and lists archives.
 
 import { join, relative } from 'node:path';
 import {
@@ -34,7 +34,7 @@ const texts = (value: Value): string[] =>
 const expanded = (sources: Value): string[] =>
   texts(sources).flatMap((source) => (/[*?[]/.test(source) ? globPaths(source) : [source]));
 
-/** At most so many names, with a word about it. */
+/** Limits the list of names, with a note about the omitted ones. */
 function trimmed(files: string[], trim: Value): string[] {
   const count = trim === false || trim === null ? undefined : trim === true ? 100 : Number(pyStr(trim));
   return count === undefined || files.length <= count
@@ -59,7 +59,7 @@ const notFound = ([first = '', ...others]: readonly string[]): string =>
     ? `The '${first}' binary was not found in $PATH.`
     : `None of provided binaries(${pyRepr([first, ...others].map((name) => `'${name}'`))}) were found in $PATH.`;
 
-/** The name of the first that is there: programs call themselves by it in their messages. */
+/** The name of the first program that is installed: programs use it in their own messages. */
 function need(...programs: string[]): string {
   const found = programs.find((name) => which(name) !== null);
   if (!found) throw commandNotFound(notFound(programs));
@@ -82,7 +82,7 @@ function* zipEntries(sources: readonly string[], cwd: string | null): Generator<
   }
 }
 
-/** Salt's words for an archive of this machine that is not there. */
+/** Salt's message for a missing local archive. */
 const noArchive = (name: string): string => `[Errno 2] No such file or directory: '${name}'.${whereabouts(name)}`;
 
 async function cachedFile(
@@ -113,16 +113,16 @@ const cwd = p.string({ default: null, doc: 'folder to work in' });
 const excludes = p.strings({ default: null, split: ',', doc: 'names to leave out' });
 const trim_output = p.oneOf(['bool', 'int', 'string'], {
   default: false,
-  doc: 'true for 100, or how many names to give back',
+  doc: 'true for 100, or how many names to return',
 });
 
 export default defineModule({
   name: 'archive',
-  doc: 'Packing, unpacking and looking into archives.',
+  doc: 'Packs, unpacks and lists archives.',
   reads: ['list', 'is_encrypted'],
   functions: {
     list: fn({
-      doc: 'What is in a tar, zip or rar archive.',
+      doc: 'The content of a tar, zip or rar archive.',
       examples: [
         "salt '*' archive.list /path/to/myfile.tar.gz",
         "salt '*' archive.list salt://foo.tar.gz verbose=True",
@@ -131,9 +131,9 @@ export default defineModule({
         name: p.string({ doc: 'archive: a path or address' }),
         archive_format: p.string({ default: null, doc: 'tar, zip or rar; by the name when left out' }),
         options: p.string({ default: null, doc: 'program that decompresses a tar archive' }),
-        strip_components: p.string({ default: null, falsy: null, doc: 'how many folders of the names to leave out' }),
+        strip_components: p.string({ default: null, falsy: null, doc: 'number of leading folders to strip' }),
         clean: p.bool({ default: false, doc: 'remove the fetched archive' }),
-        verbose: p.bool({ default: false, doc: 'folders, files and links apart' }),
+        verbose: p.bool({ default: false, doc: 'list folders, files and links separately' }),
         saltenv: p.string({ default: 'base' }),
         source_hash: p.string({ default: null }),
         use_etag: p.bool({ default: false }),
@@ -313,7 +313,7 @@ export default defineModule({
         ...common,
         trim_output,
         password: p.string({ default: null }),
-        extract_perms: p.bool({ default: true, doc: 'take over modes' }),
+        extract_perms: p.bool({ default: true, doc: 'keep the modes of the archive' }),
       },
       run(args) {
         try {

@@ -1,4 +1,4 @@
-// Asking the minion about its beacons, and the shape of the answers people get.
+// Requests to the minion about its beacons, and the form of the answers.
 import {
   dictEntries,
   isDict,
@@ -18,7 +18,7 @@ export const plain = (value: Value | undefined): PlainDict =>
     ? newDict(dictEntries(value).map(([key, item]) => [String(key), item]))
     : newDict();
 
-/** What the minion answers; undefined where there is none to ask. */
+/** The minion's answer; undefined where no minion runs. */
 export async function ask(ctx: ModuleContext, request: Record<string, Value>): Promise<PlainDict | undefined> {
   return ctx.minion.beacons?.(newDict(Object.entries(request)));
 }
@@ -35,7 +35,7 @@ export async function listBeacons(ctx: ModuleContext, options: ListOptions = {})
   return told && plain(told['beacons']);
 }
 
-/** Settings of a beacon as one map: they are a list of maps. */
+/** Settings of a beacon, which are a list of maps, as one map. */
 export const settings = (beacon: Value | undefined): PlainDict =>
   Array.isArray(beacon) ? newDict(beacon.flatMap((item) => Object.entries(plain(item)))) : plain(beacon);
 

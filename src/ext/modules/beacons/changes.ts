@@ -1,4 +1,4 @@
-// Adding, changing, removing and switching beacons of a running minion.
+// Adds, changes, removes, enables and disables beacons of a running minion.
 import { type ModuleContext, messageOf, newDict, type PlainDict, pyEquals, pyStr, type Value } from 'halite/sdk';
 import { unifiedDiff } from 'halite/sdk/text';
 import { answer, ask, isTest, linesOf, listBeacons, plain, settings } from './ask.ts';
@@ -70,7 +70,7 @@ export async function switchAll(on: boolean, kwargs: PlainDict, ctx: ModuleConte
 export async function switchOne(name: string, on: boolean, kwargs: PlainDict, ctx: ModuleContext): Promise<PlainDict> {
   const [enable, Enabled] = on ? ['enable', 'Enabled'] : ['disable', 'Disabled'];
   if (!name) return answer('Beacon name is required.', false);
-  // Salt's words for one beacon that would be disabled speak of all.
+  // In Salt, the message for disabling one beacon is the one for all beacons.
   if (isTest(kwargs)) return answer(on ? `Beacon ${name} would be enabled.` : 'Beacons would be disabled.', true);
   const known = await listBeacons(ctx);
   if (!known) return unheard(`Beacon ${enable}_beacon job`);

@@ -1,4 +1,4 @@
-// Execution module `beacons`: what this minion watches and tells its masters about.
+// Execution module `beacons`: manages the beacons of this minion.
 import { defineModule, fn, newDict, type PlainDict, p } from 'halite/sdk';
 import { dumpYaml } from 'halite/sdk/codec';
 import { answer, ask, isTest, listBeacons } from './ask.ts';
@@ -6,7 +6,7 @@ import { add, modify, remove, reset, save, switchAll, switchOne } from './change
 
 const name = p.string({ doc: 'the beacon' });
 const beacon_data = p.oneOf(['list', 'dict'], { doc: 'its settings: a list of maps' });
-const kwargs = p.kwargs({ doc: 'test: only say what would be done' });
+const kwargs = p.kwargs({ doc: 'test: only report what would be done' });
 const onlySays = ({ kwargs: given }: { readonly kwargs: PlainDict }): boolean => isTest(given);
 const return_yaml = p.bool({ default: true, doc: 'as text' });
 
@@ -41,7 +41,7 @@ const reading = {
 
 const writing = {
   add: fn({
-    doc: 'Adds a beacon to the running minion; `beacons.save` keeps it for its next start.',
+    doc: 'Adds a beacon to the running minion; `beacons.save` makes it permanent.',
     examples: [`salt '*' beacons.add ps "[{'processes': {'salt-master': 'stopped'}}]"`],
     params: { name, beacon_data, kwargs },
     reads: onlySays,
@@ -78,28 +78,28 @@ const writing = {
 
 const switching = {
   enable: fn({
-    doc: 'Lets all beacons work.',
+    doc: 'Enables all beacons.',
     examples: ["salt '*' beacons.enable"],
     params: { kwargs },
     reads: onlySays,
     run: (args, ctx) => switchAll(true, args.kwargs, ctx),
   }),
   disable: fn({
-    doc: 'Lets no beacon work.',
+    doc: 'Disables all beacons.',
     examples: ["salt '*' beacons.disable"],
     params: { kwargs },
     reads: onlySays,
     run: (args, ctx) => switchAll(false, args.kwargs, ctx),
   }),
   enable_beacon: fn({
-    doc: 'Lets a beacon work.',
+    doc: 'Enables a beacon.',
     examples: ["salt '*' beacons.enable_beacon ps"],
     params: { name, kwargs },
     reads: onlySays,
     run: (args, ctx) => switchOne(args.name, true, args.kwargs, ctx),
   }),
   disable_beacon: fn({
-    doc: 'Lets a beacon work no longer.',
+    doc: 'Disables a beacon.',
     examples: ["salt '*' beacons.disable_beacon ps"],
     params: { name, kwargs },
     reads: onlySays,
@@ -109,7 +109,7 @@ const switching = {
 
 export default defineModule({
   name: 'beacons',
-  doc: 'What this minion watches and tells its masters about.',
+  doc: 'Manages the beacons of this minion.',
   reads: ['list', 'list_available'],
   functions: { ...reading, ...writing, ...switching },
 });

@@ -18,7 +18,7 @@ export interface DnsRecord {
   readonly type: string;
   readonly ttl: string;
   readonly values: readonly string[];
-  /** Of several records with one name: which one it is, and its weight. */
+  /** Identifies one of several records with the same name, and its weight. */
   readonly identifier?: readonly [string, string] | undefined;
 }
 
@@ -35,10 +35,10 @@ const textOf = (node: Node | undefined, name: string): string => child(node, nam
 const within = (node: Node, list: string, item: string): Node[] =>
   (child(node, list)?.children ?? []).filter(({ name }) => name === item);
 const escaped = (text: string): string => text.replace(/[<>&'"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
-/** As the server writes it: with a dot at the end, and a star by its number. */
+/** A name as the server writes it: with a dot at the end, and the star as an octal escape. */
 const fullName = (name: string): string => `${name.replace(/\.$/, '')}.`.replaceAll('*', '\\052');
 
-/** Key and id: of the call, of a profile, of the options `route53.key` and `route53.keyid`, or of the environment. */
+/** Key and id from the call, a profile, the options `route53.key` and `route53.keyid`, or the environment. */
 async function credentialsOf(account: Account, ctx: ModuleContext): Promise<Credentials> {
   const named = account.profile;
   const profile = typeof named === 'string' ? await ctx.call('config.option', named) : named;
@@ -84,7 +84,7 @@ export class Route53 {
     throw commandError(`Route 53 answered ${answer.status}: ${message}`);
   }
 
-  /** The zone of a name, or the private or public one of two. */
+  /** The zone of a name; if there are two, the private or the public one. */
   async zone(name: string, kind?: 'private' | 'public'): Promise<Zone | undefined> {
     const root = await this.#ask('GET', 'hostedzonesbyname', { dnsname: fullName(name) });
     return within(root, 'HostedZones', 'HostedZone')
@@ -117,7 +117,7 @@ export class Route53 {
       );
   }
 
-  /** Changes a record; true when the servers know it, which is waited for when asked. */
+  /** Changes a record; on request waits until the change has reached all servers. */
   async change(zone: Zone, action: 'CREATE' | 'UPSERT' | 'DELETE', record: DnsRecord, wait: boolean): Promise<boolean> {
     const values = record.values
       .map((one) => `<ResourceRecord><Value>${escaped(one)}</Value></ResourceRecord>`)

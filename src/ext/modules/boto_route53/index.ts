@@ -32,16 +32,16 @@ const which = {
 };
 const split = {
   split_dns: p.bool({ default: false, doc: 'there is a private and a public zone of that name' }),
-  private_zone: p.bool({ default: false, doc: 'the private one is meant' }),
+  private_zone: p.bool({ default: false, doc: 'use the private one' }),
 };
 const identifier = p.oneOf(['string', 'list'], {
   default: null,
   falsy: null,
   doc: 'of several records: which one, or that and its weight',
 });
-const wait_for_sync = p.bool({ default: true, doc: 'wait until the servers know it' });
-const ttl = p.string({ default: null, doc: 'seconds others may remember it' });
-const setting = { ...which, value: p.string({ doc: 'its value, or several with commas between' }) };
+const wait_for_sync = p.bool({ default: true, doc: 'wait until all servers have it' });
+const ttl = p.string({ default: null, doc: 'time to live in seconds' });
+const setting = { ...which, value: p.string({ doc: 'its value, or several, separated by commas' }) };
 
 type Account = ArgsOf<typeof account>;
 type Split = ArgsOf<typeof split>;
@@ -83,7 +83,7 @@ export default defineModule({
   reads: ['zone_exists', 'get_record'],
   functions: {
     zone_exists: fn({
-      doc: 'Whether a zone is there.',
+      doc: 'Whether a zone exists.',
       examples: ["salt '*' boto_route53.zone_exists example.com profile=dns"],
       params: { zone: which.zone, ...account, ...retries },
       run: async (args, ctx) => (await new Route53(args, ctx).zone(args.zone)) !== undefined,

@@ -74,7 +74,7 @@ describe('records', () => {
     expect(await call('get_record', ['x.example.org', 'example.org', 'A'])).toBeNull();
   });
 
-  it('are added, changed and removed in the zone that is meant', async () => {
+  it('are added, changed and removed in the right zone', async () => {
     seen.length = 0;
     const two = ['new.example.com', '192.0.2.7,192.0.2.8', 'example.com', 'A'];
     expect(await call('add_record', two, { ttl: 30, split_dns: true, private_zone: true })).toBe(true);
@@ -98,7 +98,7 @@ describe('records', () => {
     expect(await call('update_record', ['x.example.org', 'v', 'example.org', 'A'])).toBe(false);
   });
 
-  it('are not for everybody', async () => {
+  it('need valid credentials', async () => {
     await expect(call('zone_exists', ['example.com'], { keyid: 'OTHER', key: 'X' })).rejects.toThrow(/403: not yours/);
   });
 });

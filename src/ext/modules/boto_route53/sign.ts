@@ -21,7 +21,7 @@ const mac = (key: string | Buffer, text: string): Buffer => createHmac('sha256',
 const encoded = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
 
-/** The headers that prove who asks. */
+/** The headers that authenticate the request. */
 export function signedHeaders(request: Signed, { keyid, key, token }: Credentials): Record<string, string> {
   const stamp = request.time.toISOString().replace(/[-:]|\.\d+/g, '');
   const day = stamp.slice(0, 8);

@@ -32,19 +32,19 @@ function endProcesses(root: string): void {
       try {
         process.kill(pid, round < 3 ? 'SIGTERM' : 'SIGKILL');
       } catch {
-        // Gone meanwhile.
+        // The process has ended meanwhile.
       }
     }
   }
 }
 
-/** Runs the command below `root`; mounts are taken away again whatever happens. */
+/** Runs the command below `root`; the mounts are always removed afterwards. */
 export async function runInChroot(
   args: RunArgs & { readonly root: string; readonly binds: Value[] | null },
   ctx: ModuleContext,
 ): Promise<Outcome> {
   const chroot = which('chroot');
-  // What runs below the root is ended afterwards: never the machine's own, however it is written.
+  // All processes below the root are killed afterwards, so `/` must be refused in every spelling.
   if (!chroot || !isDirectory(args.root) || realpathSync(args.root) === '/')
     throw commandError(`Cannot change root to '${args.root}'`);
   const binds = (args.binds ?? []).map(pyStr);

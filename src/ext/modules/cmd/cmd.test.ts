@@ -1,4 +1,4 @@
-// Commands really run: shells, users, limits and what comes back.
+// Runs real commands: shells, users, limits and results.
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -71,7 +71,7 @@ describe('cmd.run', () => {
     expect(existsSync(mark)).toBe(false);
   });
 
-  it('hands over input with real line breaks', async () => {
+  it('passes input with real line breaks', async () => {
     expect(await call(make(), 'run', 'cat', { stdin: 'a\\nb' })).toBe('a\nb');
     expect(await call(make(), 'run', 'cat', { stdin: 'a\\nb', stdin_raw_newlines: true })).toBe('a\\nb');
   });
@@ -116,7 +116,7 @@ describe('cmd.run', () => {
     expect(await call(make(), 'retcode', 'exit 137', shell)).toBe(137);
   });
 
-  it('has no use for a password', async () => {
+  it('ignores a password', async () => {
     expect(await call(make(), 'run', 'echo x', { password: 'x' })).toBe('x');
   });
 
@@ -124,7 +124,7 @@ describe('cmd.run', () => {
     expect(await call(make(), 'run', 'echo secret', { hide_output: true })).toBe('');
   });
 
-  it('applies a umask and refuses nonsense', async () => {
+  it('applies a umask and refuses an invalid one', async () => {
     expect(await call(make(), 'run', 'umask', { ...shell, umask: '027' })).toMatch(/^0?027$/);
     await expect(call(make(), 'run', 'x', { umask: '000' })).rejects.toThrow('Zero umask is not allowed.');
     await expect(call(make(), 'run', 'x', { umask: '9' })).rejects.toThrow("Invalid umask: '9'");
@@ -158,12 +158,12 @@ describe('cmd.run', () => {
     );
   });
 
-  it('takes words as a list', async () => {
+  it('accepts arguments as a list', async () => {
     expect(await call(make(), 'run', ['echo', 'a  b', '$HOME'])).toBe('a  b $HOME');
   });
 });
 
-describe('its kin', () => {
+describe('related functions', () => {
   it('separates the streams', async () => {
     expect(await call(make(), 'run_stdout', 'echo a; echo b >&2', shell)).toBe('a');
     expect(await call(make(), 'run_stderr', 'echo a; echo b >&2', shell)).toBe('b');

@@ -1,4 +1,4 @@
-// Who a command runs as, where, and with which environment.
+// User, working directory and environment of a command.
 import { randomUUID } from 'node:crypto';
 import { homedir } from 'node:os';
 import { isAbsolute } from 'node:path';
@@ -16,7 +16,7 @@ export interface Identity {
   readonly groups?: readonly number[];
 }
 
-/** The user and groups asked for; nothing when the command runs as the minion itself. */
+/** The requested user and groups; undefined when the command runs as the minion's user. */
 export function identityOf(args: RunArgs): Identity {
   const user = args.runas ? userByName(args.runas) : undefined;
   if (args.runas && !user) throw commandError(`User '${args.runas}' is not available`);
@@ -64,12 +64,12 @@ export function parseEnv(env: Value | undefined): Environment {
   return found;
 }
 
-/** The environment a login of that user would have; what the minion knows of the user when there can be no login. */
+/** The login environment of the user; if no login is possible, the variables that the minion knows. */
 async function loginEnvironment(user: User, shell: string, ctx: ModuleContext): Promise<Environment> {
   const found: Environment = Object.create(null);
   const su = which('su');
   if (su) {
-    // Markers keep the noise of login scripts out.
+    // Markers separate the variables from other output of login scripts.
     const marker = `<<<${randomUUID()}>>>`;
     const ask = `printf %s '${marker}'; env -0; printf %s '${marker}'`;
     const { stdout } = await ctx.exec(su, ['-s', shell, '-', user.name, '-c', ask], { timeoutMs: 30_000 });
@@ -85,7 +85,7 @@ async function loginEnvironment(user: User, shell: string, ctx: ModuleContext): 
   return found;
 }
 
-/** Everything the command will see in its environment. */
+/** The complete environment of the command. */
 export async function environmentOf(
   args: RunArgs,
   user: User | undefined,
@@ -100,7 +100,7 @@ export async function environmentOf(
     ? base
     : Object.assign(Object.create(null), Object.fromEntries(inherited), base);
   if (args.prepend_path) env['PATH'] = `${args.prepend_path}:${env['PATH'] ?? ''}`;
-  // systemd must not take a child's message for the minion's.
+  // systemd must not mistake a message of the child for one of the minion.
   if (!('NOTIFY_SOCKET' in given)) delete env['NOTIFY_SOCKET'];
   return env;
 }

@@ -14,7 +14,7 @@ const refuseWindows = (): never => {
 
 const running = {
   run: fn({
-    doc: 'Runs a command and gives back what it printed, error output included.',
+    doc: 'Runs a command and returns what it printed, error output included.',
     examples: [
       `salt '*' cmd.run "ls -l | awk '/foo/{print \\\\$2}'"`,
       `salt '*' cmd.run 'echo $0' shell=/bin/sh`,
@@ -42,19 +42,19 @@ const running = {
     },
   }),
   run_stdout: fn({
-    doc: 'Runs a command and gives back only its standard output.',
+    doc: 'Runs a command and returns only its standard output.',
     examples: [`salt '*' cmd.run_stdout "ls -l | awk '/foo/{print \\\\$2}'"`],
     params: params.streamParams,
     run: async (args, ctx) => (await run(args, ctx)).stdout.slice(0, args.hide_output ? 0 : undefined),
   }),
   run_stderr: fn({
-    doc: 'Runs a command and gives back only its error output.',
+    doc: 'Runs a command and returns only its error output.',
     examples: [`salt '*' cmd.run_stderr "ls -l /nowhere"`],
     params: params.streamParams,
     run: async (args, ctx) => (await run(args, ctx)).stderr.slice(0, args.hide_output ? 0 : undefined),
   }),
   run_all: fn({
-    doc: 'Runs a command and gives back process id, return code, output and error output.',
+    doc: 'Runs a command and returns process id, return code, output and error output.',
     examples: [`salt '*' cmd.run_all "ls -l /nowhere"`],
     params: params.runAllParams,
     async run(args, ctx) {
@@ -64,13 +64,13 @@ const running = {
     },
   }),
   retcode: fn({
-    doc: 'Runs a command and gives back only its return code.',
+    doc: 'Runs a command and returns only its return code.',
     examples: [`salt '*' cmd.retcode "file /bin/bash"`],
     params: params.retcodeParams,
     run: async (args, ctx) => (await run({ ...args, redirect_stderr: true }, ctx)).retcode,
   }),
   run_bg: fn({
-    doc: 'Starts a command, does not wait for it, and gives back its process id.',
+    doc: 'Starts a command, does not wait for it, and returns its process id.',
     examples: [`salt '*' cmd.run_bg "fstrim-all"`],
     params: params.backgroundParams,
     run: async (args, ctx) => newDict([['pid', (await run({ ...args, bg: true }, ctx)).pid]]),
@@ -89,7 +89,7 @@ const running = {
 
 const scripts = {
   script: fn({
-    doc: 'Fetches a script, runs it on the minion and gives back what cmd.run_all does. It need not be executable or stay.',
+    doc: 'Fetches a script, runs it on the minion and returns what cmd.run_all does. The script need not be executable and is removed afterwards.',
     examples: [
       "salt '*' cmd.script salt://scripts/runme.sh",
       "salt '*' cmd.script salt://scripts/runme.sh 'arg1 arg2 \"arg 3\"'",
@@ -99,7 +99,7 @@ const scripts = {
     run: (args, ctx) => runScript(args, ctx),
   }),
   script_retcode: fn({
-    doc: 'Like cmd.script, and gives back only the return code.',
+    doc: 'Like cmd.script, and returns only the return code.',
     examples: ["salt '*' cmd.script_retcode salt://scripts/runme.sh template=null"],
     params: params.scriptRetcodeParams,
     async run(args, ctx) {
@@ -108,7 +108,7 @@ const scripts = {
     },
   }),
   exec_code: fn({
-    doc: 'Runs source text with the program that understands it and gives back its output.',
+    doc: 'Runs source text with an interpreter and returns its output.',
     examples: [
       `salt '*' cmd.exec_code ruby 'puts 1 + 1'`,
       `salt '*' cmd.exec_code python3 'import sys; print(sys.argv[1])' args='x'`,
@@ -117,7 +117,7 @@ const scripts = {
     run: async (args, ctx) => (await runCode(args, ctx))['stdout'] ?? '',
   }),
   exec_code_all: fn({
-    doc: 'Runs source text with the program that understands it and gives back what cmd.run_all does.',
+    doc: 'Runs source text with an interpreter and returns what cmd.run_all does.',
     examples: [`salt '*' cmd.exec_code_all ruby 'puts 1 + 1'`],
     params: params.codeParams,
     run: (args, ctx) => runCode(args, ctx),
@@ -156,13 +156,13 @@ function writeToTerminal(device: string, text: string): [string, string] {
 
 const looking = {
   which: fn({
-    doc: 'Where a program is, or None.',
+    doc: 'The path of a program, or None.',
     examples: ["salt '*' cmd.which cat"],
     params: { cmd: p.text() },
     run: ({ cmd }) => which(cmd),
   }),
   which_bin: fn({
-    doc: 'Where the first of several programs is that exists, or None.',
+    doc: 'The path of the first program that exists, or None.',
     examples: ["salt '*' cmd.which_bin '[pip3, pip, pip-python]'"],
     params: { cmds: p.oneOf(['string', 'list']) },
     run: ({ cmds }) =>

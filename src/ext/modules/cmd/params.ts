@@ -22,7 +22,7 @@ const all = {
   }),
   clean_env: p.bool({ default: false, doc: 'start with an empty environment' }),
   template: p.string({ default: null, doc: 'render the command line (or script) with this engine first' }),
-  rstrip: p.bool({ default: true, doc: 'drop white space at the end of output' }),
+  rstrip: p.bool({ default: true, doc: 'remove white space at the end of output' }),
   umask: p.string({ default: null, doc: 'file mode creation mask, octal' }),
   output_encoding: p.string({ default: null, doc: 'how the output is encoded; UTF-8 unless given' }),
   output_loglevel: p.string({
@@ -30,13 +30,13 @@ const all = {
     doc: 'level at which output is logged; `quiet` logs nothing, not even the command',
   }),
   log_callback: p.ignored({ default: null, doc: 'accepted and ignored' }),
-  hide_output: p.bool({ default: false, doc: 'give back no output' }),
+  hide_output: p.bool({ default: false, doc: 'return no output' }),
   timeout: p.scalar({ default: null, doc: 'seconds after which the command and everything it started is killed' }),
   reset_system_locale: p.bool({ default: true, doc: 'run with the C locale, so that output is English' }),
-  ignore_retcode: p.bool({ default: false, doc: 'do not count a return code other than 0 as failure' }),
+  ignore_retcode: p.bool({ default: false, doc: 'a return code other than 0 is not a failure' }),
   saltenv: p.string({ default: null, doc: 'file server environment of templates and scripts' }),
   use_vt: p.ignored({ default: false, doc: 'accepted; output is collected as without it' }),
-  redirect_stderr: p.bool({ default: true, doc: 'put error output among the other output' }),
+  redirect_stderr: p.bool({ default: true, doc: 'merge error output into the output' }),
   bg: p.bool({ default: false, doc: 'do not wait for the command to end' }),
   password: p.ignored({ default: null, doc: 'Windows only' }),
   encoded_cmd: p.bool({ default: false, doc: 'Windows only' }),
@@ -55,12 +55,12 @@ const all = {
 };
 
 export type Name = keyof typeof all;
-/** What any of the functions hands over: those of the shared parameters it has. */
+/** The arguments of any of these functions: a subset of the shared parameters. */
 export type RunArgs = Partial<ArgsOf<typeof all>> & { readonly cmd: ArgsOf<typeof all>['cmd'] };
 
 type Words<S extends string> = S extends `${infer Word} ${infer Rest}` ? Word | Words<Rest> : S;
 
-/** The shared parameters of these names, in the order given (which is the order of positions). */
+/** The shared parameters with these names, in this order, which is the positional order. */
 export function pick<const S extends string>(...lines: S[]): Pick<typeof all, Words<S> & Name> {
   const names = lines.join(' ').split(' ') as Name[];
   return Object.fromEntries(names.map((name) => [name, all[name]])) as Pick<typeof all, Words<S> & Name>;
@@ -85,7 +85,7 @@ export const runAllParams = {
     'hide_output timeout reset_system_locale ignore_retcode saltenv use_vt redirect_stderr password encoded_cmd prepend_path',
     rest,
   ),
-  redirect_stderr: p.bool({ default: false, doc: 'put error output among the other output' }),
+  redirect_stderr: p.bool({ default: false, doc: 'merge error output into the output' }),
 };
 export const streamParams = pick(
   command,
@@ -137,7 +137,7 @@ export const scriptRetcodeParams = {
   template: p.string({ default: 'jinja', nullable: true, doc: 'engine that renders the script first; None for none' }),
 };
 export const codeParams = {
-  lang: p.string({ doc: 'the program that runs the code' }),
+  lang: p.string({ doc: 'the interpreter' }),
   code: p.string({ doc: 'the source text' }),
   cwd: p.string({ default: null, doc: 'folder to run in' }),
   args: p.oneOf(['list', 'string'], { default: null, doc: 'one argument, or a list' }),

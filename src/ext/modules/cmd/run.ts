@@ -1,4 +1,4 @@
-// Runs one command for all functions of the module and gives Salt's {pid, retcode, stdout, stderr}.
+// Runs one command for all functions of the module and returns Salt's {pid, retcode, stdout, stderr}.
 
 import { resolve } from 'node:path';
 import {
@@ -25,7 +25,7 @@ import { defaultShell, type RunArgs } from './params.ts';
 
 export interface Outcome {
   pid: number;
-  /** null when nobody waits for the end. */
+  /** null when the call does not wait for the end of the command. */
   retcode: number | null;
   stdout: string;
   stderr: string;
@@ -38,7 +38,7 @@ export const outcomeDict = ({ pid, retcode, stdout, stderr }: Outcome): PlainDic
     ['stderr', stderr],
   ]);
 
-/** Words as typed: YAML has turned `true` into a boolean before it gets here. */
+/** Arguments as typed: YAML has already turned `true` into a boolean. */
 const asTyped = (value: Value): string => (typeof value === 'boolean' ? String(value) : pyStr(value));
 
 interface Prepared {
@@ -54,7 +54,7 @@ interface Prepared {
   readonly timeout: number | undefined;
 }
 
-/** Operators may be limited to commands that fit a list of globs; functions calling each other are not. */
+/** A configured list of globs may limit the commands of operators; calls from other functions are not limited. */
 function checkPermitted(shown: string | string[], ctx: ModuleContext): void {
   const line = Array.isArray(shown) ? shown.join(' ') : shown;
   const globs = (name: string): string[] => (ctx.opts[name] ? textList(ctx.opts[name]) : []);
@@ -95,7 +95,7 @@ function parseTimeout(timeout: Value | undefined): number | undefined {
   return seconds;
 }
 
-/** The program of a command that no shell reads; Salt's words when it cannot be run. */
+/** The program of a command without a shell; throws Salt's message when it cannot be run. */
 function findProgram(argv: readonly string[], cwd: string, env: Environment, args: RunArgs): string {
   const program = argv[0] ?? '';
   const path = program.includes('/') ? resolve(cwd, program) : which(program, env['PATH']);
@@ -165,10 +165,10 @@ function isSuccess(args: RunArgs, outcome: Outcome): boolean {
   return inText(args.success_stdout, outcome.stdout) || inText(args.success_stderr, outcome.stderr);
 }
 
-/** At most so often: what comes in between is summed up by its last line. */
+/** The shortest time between two progress messages; only the last line in between is sent. */
 const progressEveryMs = 200;
 
-/** Lets the operator of a long job see its last line, also when the job then says nothing more. */
+/** Reports the last line of output of a long job, also when no further output follows. */
 function progressOf(args: RunArgs, ctx: ModuleContext): { onOutput?: (text: string) => void; end(): void } {
   if (args.hide_output || args.output_loglevel === 'quiet') return { end: () => undefined };
   let timer: NodeJS.Timeout | undefined;
@@ -222,25 +222,25 @@ function inputOf(args: RunArgs): string | undefined {
   return args.kwargs?.['stdin_raw_newlines'] ? text : text.replaceAll('\\n', '\n');
 }
 
-/** The encoding of output as TextDecoder names it; what Python calls by other names or not at all is refused. */
+/** TextDecoder's name of an output encoding; names that Python does not know are refused. */
 function encodingOf(args: RunArgs): string | undefined {
   if (!args.output_encoding) return undefined;
   const name = args.output_encoding
     .toLowerCase()
     .replace(/^cp(\d)/, 'windows-$1')
     .replaceAll('_', '-');
-  // Python writes `latin-1` and `utf-8` alike; here the one has no hyphen.
+  // Python writes `latin-1` with a hyphen; TextDecoder has no hyphen there.
   for (const label of [name, name.replaceAll('-', '')]) {
     try {
       return new TextDecoder(label).encoding;
     } catch {
-      // the next spelling
+      // Try the next spelling.
     }
   }
   throw pythonError('LookupError', `unknown encoding: ${args.output_encoding}`);
 }
 
-/** Runs the command. The job's return code becomes the command's, unless that is to be ignored. */
+/** Runs the command. Its return code becomes the job's return code, unless it is to be ignored. */
 export async function run(args: RunArgs, ctx: ModuleContext): Promise<Outcome> {
   const prepared = await prepare(args, ctx);
   successCodes(args.success_retcodes);
@@ -272,7 +272,7 @@ export async function run(args: RunArgs, ctx: ModuleContext): Promise<Outcome> {
     .finally(() => progress.end());
   if (result.timedOut) {
     const shown = Array.isArray(prepared.shown) ? pyRepr(prepared.shown) : prepared.shown;
-    // Salt: only the answer says that time was up; the job's own return code stays as it is.
+    // As in Salt, a timeout is only in the answer; the job's return code does not change.
     return {
       pid: result.pid,
       retcode: 1,
@@ -282,7 +282,7 @@ export async function run(args: RunArgs, ctx: ModuleContext): Promise<Outcome> {
   }
   const outcome: Outcome = {
     pid: result.pid,
-    // As Python tells it: less than nothing when a signal ended the command.
+    // As in Python: negative when a signal ended the command.
     retcode: result.signal === undefined ? result.retcode : -result.signal,
     stdout: trimmed(result.stdout, args),
     stderr: trimmed(result.stderr, args),

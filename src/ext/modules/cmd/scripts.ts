@@ -28,7 +28,7 @@ const cacheError = (): PlainDict =>
     ['cache_error', true],
   ]);
 
-/** A folder only the running user can look into; the script keeps its name's ending, which some programs need. */
+/** A folder that only the running user can read; the script keeps its extension, which some programs need. */
 async function privateFolder(parent: string | null | undefined, uid: number | undefined): Promise<string> {
   const folder = await mkdtemp(join(parent || tmpdir(), '.halite-'));
   if (uid !== undefined) await chown(folder, uid, -1);
@@ -53,7 +53,7 @@ async function fetchScript(source: string, target: string, args: ScriptArgs, ctx
 
 export type ScriptArgs = Omit<RunArgs, 'cmd'> & { readonly source: string; readonly args: Value };
 
-/** Whether the file begins with `#!`, or is a program itself. */
+/** Whether the file begins with `#!`, or is a binary program. */
 function startsWithReader(path: string): boolean {
   const file = openSync(path, 'r');
   try {
@@ -81,7 +81,7 @@ export async function runScript(args: ScriptArgs, ctx: ModuleContext): Promise<P
     await chmod(path, 0o500);
     if (uid !== undefined) await chown(path, uid, -1);
     const words = scriptWords(args.args);
-    // What does not say who reads it is for the shell; the kernel would not start it.
+    // A file without `#!` is run by the shell, because the kernel cannot start it.
     const reader = startsWithReader(path) ? [] : [args.shell || defaultShell];
     const cmd = [...reader, path, ...words];
     const outcome = await run({ ...args, cmd, template: null, python_shell: false }, ctx);
@@ -97,7 +97,7 @@ export async function runScript(args: ScriptArgs, ctx: ModuleContext): Promise<P
   }
 }
 
-/** Runs source text with the program that understands it. */
+/** Runs source text with an interpreter. */
 export async function runCode(
   args: { lang: string; code: string; cwd: string | null; args: Value; kwargs: PlainDict },
   ctx: ModuleContext,

@@ -1,4 +1,4 @@
-// What shells and interpreters are there.
+// The installed shells and interpreters.
 import { type ModuleContext, messageOf, newDict, type PlainDict } from 'halite/sdk';
 import { readText } from 'halite/sdk/fs';
 import { which } from 'halite/sdk/system';

@@ -1,4 +1,4 @@
-// Functions of `cp` on the minion's file cache.
+// Functions of `cp` for the minion's file cache.
 
 import { fn, type ModuleContext, p, type Value } from 'halite/sdk';
 import { existsSync } from 'halite/sdk/fs';
@@ -6,7 +6,7 @@ import { environmentOf, pathList, saltenvParam } from './environment.ts';
 
 const remote = /^(https?|ftp|s3|swift):/i;
 
-/** Files from the web are fetched once in a job: nobody can tell whether they changed in between. */
+/** Files from the web are fetched once per job, because it is unknown whether they changed in between. */
 function fetchedInJob(ctx: ModuleContext): Map<string, string> {
   const jid = ctx.job['jid'] ?? null;
   const known = ctx.cache.get('cp.cache_file') as { jid: Value; paths: Map<string, string> } | undefined;
@@ -18,7 +18,7 @@ function fetchedInJob(ctx: ModuleContext): Map<string, string> {
 
 export const cacheFunctions = {
   cache_file: fn({
-    doc: 'Brings a file into the minion’s cache and gives its path there; False when there is no such file.',
+    doc: 'Copies a file into the minion’s cache and returns its path there; False when there is no such file.',
     examples: [
       "salt '*' cp.cache_file salt://path/to/file",
       "salt '*' cp.cache_file 'salt://path/to/file?saltenv=dev'",
@@ -28,7 +28,7 @@ export const cacheFunctions = {
       saltenv: saltenvParam,
       source_hash: p.string({ default: null, doc: 'a cached copy with this digest is not fetched again' }),
       verify_ssl: p.bool({ default: true, doc: 'check certificates' }),
-      use_etag: p.bool({ default: false, doc: 'ask the web server whether the cached copy is still good' }),
+      use_etag: p.bool({ default: false, doc: 'ask the web server whether the cached copy is still valid' }),
     },
     async run(args, ctx) {
       const saltenv = environmentOf(args.saltenv, ctx);
@@ -48,10 +48,10 @@ export const cacheFunctions = {
     },
   }),
   cache_files: fn({
-    doc: 'Brings several files into the minion’s cache.',
+    doc: 'Copies several files into the minion’s cache.',
     examples: ["salt '*' cp.cache_files salt://pathto/file1,salt://pathto/file2"],
     params: {
-      paths: p.strings({ split: ',', doc: 'addresses, as a list or with commas between them' }),
+      paths: p.strings({ split: ',', doc: 'addresses, as a list or separated by commas' }),
       saltenv: saltenvParam,
     },
     async run({ paths, saltenv }, ctx) {
@@ -63,7 +63,7 @@ export const cacheFunctions = {
     },
   }),
   cache_dir: fn({
-    doc: 'Brings everything below a folder of the file server into the minion’s cache.',
+    doc: 'Copies everything below a folder of the file server into the minion’s cache.',
     examples: [
       "salt '*' cp.cache_dir salt://path/to/dir",
       "salt '*' cp.cache_dir salt://path include_pat='E@\\.conf$'",
@@ -75,9 +75,9 @@ export const cacheFunctions = {
       include_pat: p.oneOf(['string', 'list'], {
         default: null,
         falsy: null,
-        doc: 'only what fits: a glob, or an expression behind E@',
+        doc: 'only matching names: a glob, or a regular expression after E@',
       }),
-      exclude_pat: p.oneOf(['string', 'list'], { default: null, falsy: null, doc: 'not what fits' }),
+      exclude_pat: p.oneOf(['string', 'list'], { default: null, falsy: null, doc: 'exclude matching names' }),
     },
     run: (args, ctx) =>
       ctx.files.cacheDir(args.path, {
@@ -88,14 +88,14 @@ export const cacheFunctions = {
       }),
   }),
   cache_master: fn({
-    doc: 'Brings every file of an environment into the minion’s cache.',
+    doc: 'Copies every file of an environment into the minion’s cache.',
     examples: ["salt '*' cp.cache_master"],
     params: { saltenv: saltenvParam },
     run: async ({ saltenv }, ctx) =>
       (await ctx.files.cacheAll(environmentOf(saltenv, ctx))).map((path) => path || false),
   }),
   cache_local_file: fn({
-    doc: 'Keeps a copy of a file of the minion in its cache.',
+    doc: 'Copies a file of the minion into its cache.',
     examples: ["salt '*' cp.cache_local_file /etc/hosts"],
     params: { path: p.path({ doc: 'path on the minion' }) },
     async run({ path }, ctx) {
@@ -109,13 +109,13 @@ export const cacheFunctions = {
     },
   }),
   cache_dest: fn({
-    doc: 'Where cache_file would put a file, whether it is there or not.',
+    doc: 'The cache path of a file, even if the file is not cached.',
     examples: ["salt '*' cp.cache_dest https://example.com/a.rpm", "salt '*' cp.cache_dest salt://my/file saltenv=dev"],
     params: { url: p.text({ doc: 'address' }), saltenv: saltenvParam },
     run: ({ url, saltenv }, ctx) => ctx.files.cacheDest(url, environmentOf(saltenv, ctx)),
   }),
   is_cached: fn({
-    doc: 'The path of a file in the minion’s cache if it is there, or nothing.',
+    doc: 'The path of a file in the minion’s cache, or an empty text when it is not cached.',
     examples: ["salt '*' cp.is_cached salt://path/to/file"],
     params: { path: p.text({ doc: 'address or path' }), saltenv: saltenvParam },
     run: ({ path, saltenv }, ctx) => ctx.files.isCached(path, environmentOf(saltenv, ctx)),

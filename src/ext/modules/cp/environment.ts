@@ -6,7 +6,7 @@ export const saltenvParam = p.string({
   doc: 'environment of the file server; the minion’s own, or base, when not given',
 });
 
-/** The environment an operator means. */
+/** The saltenv of a call. */
 export function environmentOf(saltenv: string | null, ctx: ModuleContext): string {
   if (saltenv) return saltenv;
   const own = ctx.opts['saltenv'];

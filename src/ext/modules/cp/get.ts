@@ -1,4 +1,4 @@
-// Functions of `cp` that bring files to a place on the minion.
+// Functions of `cp` that copy files to a path on the minion.
 import { isUtf8 } from 'node:buffer';
 import { dirname } from 'node:path';
 import { fn, type ModuleContext, p, pyInt, pythonError, type Value } from 'halite/sdk';
@@ -14,7 +14,7 @@ const copyParams = {
   gzip: p.oneOf(['int', 'string'], {
     default: null,
     falsy: null,
-    doc: 'compress on the way: 1 (least work) to 9 (smallest)',
+    doc: 'compress the transfer: 1 (fastest) to 9 (smallest)',
   }),
   kwargs: p.kwargs({ doc: 'pillar and pillarenv for the templates of names' }),
 };
@@ -32,7 +32,7 @@ export const getFunctions = {
     ],
     params: {
       path: p.text({ doc: 'salt:// address' }),
-      dest: p.text({ doc: 'path on the minion; a folder takes the file under its own name' }),
+      dest: p.text({ doc: 'path on the minion; in an existing folder the file keeps its name' }),
       saltenv: saltenvParam,
       makedirs: p.bool({ default: false, doc: 'make missing folders' }),
       ...copyParams,
@@ -48,7 +48,7 @@ export const getFunctions = {
     examples: ["salt '*' cp.get_dir salt://path/to/dir/ /minion/dest"],
     params: {
       path: p.text({ doc: 'salt:// address of a folder' }),
-      dest: p.text({ doc: 'folder on the minion that will hold it' }),
+      dest: p.text({ doc: 'destination folder on the minion' }),
       saltenv: saltenvParam,
       ...copyParams,
     },
@@ -102,7 +102,7 @@ export const getFunctions = {
     },
   }),
   get_template: fn({
-    doc: 'Renders a file of the file server as a template and puts the result on the minion; the path, or nothing.',
+    doc: 'Renders a file of the file server as a template and writes the result on the minion; returns the path, or nothing.',
     examples: ["salt '*' cp.get_template salt://path/to/template /minion/dest"],
     params: {
       path: p.text({ doc: 'address of the template' }),
@@ -110,7 +110,7 @@ export const getFunctions = {
       template: p.string({ default: 'jinja', doc: 'template engine' }),
       saltenv: saltenvParam,
       makedirs: p.bool({ default: false, doc: 'make missing folders' }),
-      kwargs: p.kwargs({ doc: 'names for the template; context and defaults hold more' }),
+      kwargs: p.kwargs({ doc: 'variables for the template, also in context and defaults' }),
     },
     async run(args, ctx) {
       const saltenv = environmentOf(args.saltenv, ctx);
@@ -136,7 +136,7 @@ function textOf(bytes: Buffer): string {
   throw pythonError('UnicodeDecodeError', "'utf-8' codec can't decode the file: it is not text");
 }
 
-/** Written beside its place and renamed; an existing file keeps its mode. */
+/** Written to a temporary file in the same folder and renamed; an existing file keeps its mode. */
 async function placeText(text: string, dest: string, makedirs: boolean): Promise<string> {
   const folder = await stat(dirname(dest)).catch(() => undefined);
   if (!folder?.isDirectory()) {

@@ -1,8 +1,11 @@
-// Functions of `cp` that say what the file server has.
+// Functions of `cp` that list the content of the file server.
 import { fn, newDict, p } from 'halite/sdk';
 import { environmentOf, saltenvParam } from './environment.ts';
 
-const listParams = { saltenv: saltenvParam, prefix: p.text({ default: '', doc: 'only what begins with this text' }) };
+const listParams = {
+  saltenv: saltenvParam,
+  prefix: p.text({ default: '', doc: 'only names that begin with this text' }),
+};
 const fileParams = {
   path: p.text({ doc: 'salt:// address, or a path on the minion' }),
   saltenv: saltenvParam,
@@ -27,7 +30,7 @@ export const listFunctions = {
     run: ({ saltenv, prefix }, ctx) => ctx.files.list('dirs', environmentOf(saltenv, ctx), prefix),
   }),
   list_master_symlinks: fn({
-    doc: 'Links on the file server and where they lead.',
+    doc: 'Links on the file server and their targets.',
     examples: ["salt '*' cp.list_master_symlinks"],
     params: listParams,
     run: ({ saltenv, prefix }, ctx) => ctx.files.symlinks(environmentOf(saltenv, ctx), prefix),

@@ -19,7 +19,7 @@ async function push(
 
 export const pushFunctions = {
   push: fn({
-    doc: 'Sends a file to the master, which keeps it in its cache below the minion’s id; off unless file_recv is set there.',
+    doc: 'Sends a file to the master, which stores it in its cache below the minion’s id; only if file_recv is set there.',
     examples: [
       "salt '*' cp.push /etc/fstab",
       "salt '*' cp.push /etc/fstab upload_path='/new/path/fstab'",
@@ -29,7 +29,7 @@ export const pushFunctions = {
       path: p.path({ doc: 'absolute path on the minion' }),
       keep_symlinks: p.bool({ default: false, doc: 'use the path as it is, without following links' }),
       upload_path: p.string({ default: null, doc: 'another path on the master' }),
-      remove_source: p.bool({ default: false, doc: 'remove the file when it has arrived' }),
+      remove_source: p.bool({ default: false, doc: 'remove the file after the transfer' }),
     },
     run: (args, ctx) =>
       push(
@@ -50,7 +50,7 @@ export const pushFunctions = {
     ],
     params: {
       path: p.path({ doc: 'absolute path on the minion' }),
-      glob: p.string({ default: null, doc: 'only files whose name fits' }),
+      glob: p.string({ default: null, doc: 'only files whose name matches' }),
       upload_path: p.string({ default: null, doc: 'another folder on the master' }),
     },
     async run({ path, glob, upload_path }, ctx) {

@@ -1,4 +1,4 @@
-// Chunks of files as they come with jobs of `salt-cp`.
+// Chunks of files in jobs of `salt-cp`.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-// Ours sends base64 as text, Salt's command as bytes.
+// Our command sends base64 as text, Salt's command sends bytes.
 it.each([
   ['text', 'MQo='],
   ['bytes', Buffer.from('MQo=')],

@@ -25,7 +25,7 @@ const isFolder = async (path: string): Promise<boolean> =>
 
 export const receiveFunctions = {
   recv: fn({
-    doc: 'Writes texts that came with the job; used by salt-cp.',
+    doc: 'Writes texts that are part of the job; used by salt-cp.',
     params: { files: p.dict({ doc: 'content by path' }), dest: p.text({ doc: 'file or folder on the minion' }) },
     async run({ files, dest }) {
       if (!isDict(files)) throw pythonError('AttributeError', 'the files are not a dictionary of path and content');
@@ -46,7 +46,7 @@ export const receiveFunctions = {
     params: {
       dest: p.text({ doc: 'path on the minion' }),
       chunk: p.scalar({ nullable: true, doc: 'the chunk in base64; None makes a folder' }),
-      append: p.bool({ default: false, doc: 'add to what is there' }),
+      append: p.bool({ default: false, doc: 'append to the file' }),
       compressed: p.bool({ default: true, doc: 'the chunk is gzip' }),
       mode: p.oneOf(['int'], { default: null, doc: 'mode of the file, set with the first chunk' }),
     },
@@ -61,7 +61,7 @@ export const receiveFunctions = {
   }),
 };
 
-/** A folder takes the file under its own name; otherwise the destination is the file. */
+/** If the destination is a folder, the file keeps its name there; otherwise the destination is the file. */
 async function placeFor(path: string, dest: string): Promise<string | undefined> {
   if (await isFolder(dest)) return join(dest, basename(path));
   if (basename(path) === basename(dest) || (await isFolder(dirname(dest)))) return dest;
@@ -105,7 +105,7 @@ async function writeChunk(
   return true;
 }
 
-/** The message is the answer, and the job has failed. */
+/** Returns the message and marks the job as failed. */
 function problem(error: unknown, dest: string, ctx: ModuleContext): Value {
   ctx.setRetcode(1);
   const { syscall, path } = error as NodeJS.ErrnoException;

@@ -13,12 +13,12 @@ import {
 
 const engines = new Set(['jinja', 'mako', 'cheetah', 'genshi', 'wempy', 'py']);
 
-/** Whether Salt knows a template engine of this name; only `jinja` can be used here. */
+/** Whether Salt has a template engine of this name; only `jinja` works here. */
 export function isEngine(name: string): boolean {
   return engines.has(name);
 }
 
-/** Renders a text as a template; its names are the usual ones and those given. */
+/** Renders a text as a template with the usual variables and the given ones. */
 export async function renderText(
   source: string,
   engine: string,

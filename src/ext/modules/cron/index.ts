@@ -34,7 +34,7 @@ const ranges: Readonly<Record<string, readonly [number, number]>> = {
   dayweek: [0, 6],
 };
 
-/** Chooses where `random` or a range `5:10` is given. */
+/** Chooses a number for `random` or a range `5:10`. */
 function chosenTimes(times: Times): Times {
   const made = { ...times };
   for (const field of ['minute', 'hour', 'month', 'dayweek'] as const) {
@@ -62,7 +62,7 @@ interface CronEntry {
   readonly identifier: Value;
 }
 
-/** Whether an entry must change to meet a request; `own` are the fields of its own kind. */
+/** Whether an entry must change to match a request; `own` are the fields of this kind of entry. */
 function differs(
   entry: Job | Special,
   request: CronEntry,
@@ -81,7 +81,7 @@ function differs(
 const kept = <T extends Value>(old: T, now: T): T => (needsChange(old, now) ? now : old);
 const identifierText = (identifier: Value): string | null => (identifier ? pyStr(identifier) : null);
 
-/** Adds an entry or changes the one that is meant: `new`, `updated`, `present`, or what crontab said. */
+/** Adds or changes an entry: `new`, `updated`, `present`, or crontab's error message. */
 async function put(
   user: string,
   request: CronEntry,
@@ -142,7 +142,7 @@ const user = p.string({ doc: 'whose crontab' });
 const time = p.string({ default: null });
 const cmd = p.string({ doc: 'the command' });
 const entryParams = {
-  commented: p.bool({ default: false, doc: 'put in, but switched off' }),
+  commented: p.bool({ default: false, doc: 'add it as a comment' }),
   comment: p.string({ default: null }),
   identifier: p.string({ default: null, falsy: null, doc: 'name of the entry, so that its command may change' }),
 };
@@ -211,7 +211,7 @@ export default defineModule({
       run: async (args, ctx) => (await installFile(args.user, args.path, ctx)).retcode === 0,
     }),
     write_cron_file_verbose: fn({
-      doc: 'Replaces the crontab of a user by a file and gives back what cmd.run_all does.',
+      doc: 'Replaces the crontab of a user by a file and returns what cmd.run_all does.',
       examples: ["salt '*' cron.write_cron_file_verbose root /tmp/new_cron"],
       params: { user, path: p.path() },
       async run(args, ctx) {

@@ -1,4 +1,4 @@
-// Execution module `ip` on Debian: interfaces, routes and the name of the machine in its configuration files.
+// Execution module `ip` on Debian: interfaces, routes and the host name in configuration files.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { defineModule, dictGet, fn, isTruthy, type PlainDict, p, pyStr, type Value } from 'halite/sdk';
@@ -20,7 +20,7 @@ const packages: Readonly<Record<string, string>> = { vlan: 'vlan', bridge: 'brid
 const iface = p.string({ doc: 'the interface' });
 const iface_type = p.string({ doc: kinds.join(', ') });
 const kwargs = p.kwargs({ doc: 'settings' });
-/** With `test` it only gives the lines it would write. */
+/** With `test` it only returns the lines it would write. */
 const onlySays = (args: { readonly kwargs: PlainDict }): boolean => isTruthy(args.kwargs['test'] ?? null);
 const bondFile = (name: string): string => `/etc/modprobe.d/${name}.conf`;
 const bondText = (name: string, opts: PlainDict): string =>
@@ -30,7 +30,7 @@ const bondText = (name: string, opts: PlainDict): string =>
 
 const interfaces = {
   get_interface: fn({
-    doc: 'The lines about an interface.',
+    doc: 'The lines of an interface.',
     examples: ["salt '*' ip.get_interface eth0"],
     params: { iface },
     run(args) {
@@ -39,7 +39,7 @@ const interfaces = {
     },
   }),
   build_interface: fn({
-    doc: 'Writes an interface; its lines.',
+    doc: 'Writes an interface; returns its lines.',
     examples: ["salt '*' ip.build_interface eth0 eth True ipaddr=10.0.0.5 netmask=24 proto=static"],
     params: { iface, iface_type, enabled: p.bool({ doc: 'at boot' }), kwargs },
     reads: onlySays,
@@ -78,13 +78,13 @@ const interfaces = {
 
 const bonds = {
   get_bond: fn({
-    doc: 'The file about a bond for the kernel.',
+    doc: 'The bonding file for the kernel.',
     examples: ["salt '*' ip.get_bond bond0"],
     params: { iface },
     run: (args) => keepLines(readText(bondFile(args.iface)) ?? ''),
   }),
   build_bond: fn({
-    doc: 'Writes the file about a bond for the kernel.',
+    doc: 'Writes the bonding file for the kernel.',
     examples: ["salt '*' ip.build_bond bond0 mode=balance-alb"],
     params: { iface, kwargs },
     reads: onlySays,
@@ -127,7 +127,7 @@ const settings = {
     run: (args) => buildSettings(args.kwargs),
   }),
   apply_network_settings: fn({
-    doc: 'Restarts the network, unless a reboot is meant to do that.',
+    doc: 'Restarts the network, unless a reboot is required instead.',
     examples: ["salt '*' ip.apply_network_settings"],
     params: { kwargs },
     async run({ kwargs }, ctx) {

@@ -98,12 +98,12 @@ export function render(name: string, adapter: Adapter): string {
   return text.map((line) => `${line}\n`).join('');
 }
 
-/** Lines with their ends, and the empty one Salt has at the end. */
+/** Lines with their line ends, and the empty last line that Salt adds. */
 export const asLines = (text: string): string[] => text.split('\n').map((line) => `${line}\n`);
 
 const commands = ['up_cmds', 'pre_up_cmds', 'post_up_cmds', 'down_cmds', 'pre_down_cmds', 'post_down_cmds'];
 
-/** What belongs to the kind of the interface: bond, bridge, slave, vlan. */
+/** Options of one kind of interface: bond, bridge, slave, vlan. */
 function typeOptions(type: string, opts: PlainDict, name: string, family: Family, block: PlainDict): void {
   if (type !== 'bridge') {
     const tool = ethtool(opts, name);
@@ -153,7 +153,7 @@ export function adapterOf(name: string, type: string, enabled: boolean, given: P
   return adapter;
 }
 
-/** Writes an interface among the others, or into a file of its own. */
+/** Writes an interface into the common file, or into its own file. */
 export function writeInterface(name: string, adapter: Adapter, filename: string | null): string {
   const text = render(name, adapter);
   const adapters = allInterfaces().set(name, adapter);

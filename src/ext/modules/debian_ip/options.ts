@@ -5,7 +5,7 @@ import { parseIp, parsePrefix } from 'halite/sdk/net';
 export type Family = 'inet' | 'inet6';
 export const families: readonly Family[] = ['inet', 'inet6'];
 
-/** Written by operators → in the file. */
+/** Name that operators write → name in the file. */
 const renamed: Readonly<Record<string, string>> = {
   dns: 'dns-nameservers',
   search: 'dns-search',
@@ -14,7 +14,7 @@ const renamed: Readonly<Record<string, string>> = {
   ipaddrs: 'addresses',
 };
 
-/** Options in the order they are written. */
+/** The order of options in the file. */
 const written =
   `autoconf privext dhcp hwaddress vlan_raw_device address addresses netmask metric gateway pointopoint scope hostname
   media leasehours leasetime vendor client bootfile server mode endpoint dstaddr local ttl mtu provider unit options
@@ -29,7 +29,7 @@ const inFile = (option: string): string =>
 export const isYes = (value: Value): boolean => ['yes', 'on', 'true', '1'].includes(pyStr(value).toLowerCase());
 export const isNo = (value: Value): boolean => ['no', 'off', 'false', '0'].includes(pyStr(value).toLowerCase());
 
-/** What Salt raises as AttributeError: the state fails with its text. */
+/** Salt raises an AttributeError here: the state fails with its text. */
 export const settingError = (message: string): Error => pythonError('AttributeError', message);
 const wrong = (iface: string, option: string, expected: readonly string[]): Error =>
   settingError(`Invalid option -- Interface: ${iface}, Option: ${option}, Expected: [${expected.join('|')}]`);
@@ -49,7 +49,7 @@ const anywhere =
   server dstaddr wireless-mode wireless-essid wpa-ap-scan wpa-conf wpa-driver wpa-group wpa-key-mgmt wpa-pairwise
   wpa-proto wpa-psk wpa-roam wpa-ssid`.split(/\s+/);
 
-/** Whether an option makes sense for a family; others are left out there. */
+/** Whether an option is valid for an address family; others are omitted there. */
 export function fits(option: string, value: Value, family: Family): boolean {
   const own = family === 'inet' ? 4 : 6;
   switch (option) {
@@ -114,7 +114,7 @@ const bondOptions =
     ' ',
   );
 
-/** Options of a bond: those given, and the mode as its number. */
+/** Options of a bond, with the mode as a number. */
 export function bonding(opts: PlainDict, iface: string): PlainDict {
   const asked = pyStr(opts['mode'] ?? '');
   const mode = modes.includes(asked) ? String(modes.indexOf(asked)) : asked;

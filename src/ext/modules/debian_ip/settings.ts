@@ -58,7 +58,7 @@ function setResolv(domain: string, search: string): void {
   writeFileSync(resolvFile, [...head, ...rest].join('\n'));
 }
 
-/** Makes the settings those asked for; under test only says what they would be. */
+/** Applies the requested settings; under test only returns them. */
 export function buildSettings(given: PlainDict): string[] {
   const before = current();
   const opts = newDict(Object.entries(given).map(([key, value]) => [key.toLowerCase(), value]));
@@ -96,7 +96,7 @@ function routeScript(verb: 'add' | 'del', iface: string, routes: readonly PlainD
 }
 
 const places = { add: '/etc/network/if-up.d', del: '/etc/network/if-down.d' } as const;
-/** run-parts passes over names with dots. */
+/** run-parts ignores names with dots. */
 const scriptOf = (folder: string, iface: string): string => `${folder}/route-${iface.replaceAll('.', '_')}`;
 
 export const routesOf = (iface: string): string[] =>

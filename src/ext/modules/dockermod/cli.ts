@@ -1,10 +1,10 @@
-// Docker through its command-line client: what it prints, and what went wrong.
+// Runs Docker's command-line client and reads its output and errors.
 import { commandError, isDict, type ModuleContext, newDict, type PlainDict, pyStr, type Value } from 'halite/sdk';
 import { loadJson } from 'halite/sdk/codec';
 import { requireTool } from 'halite/sdk/system';
 import { lines } from 'halite/sdk/text';
 
-/** What docker prints; a failure is thrown with its words. `404` marks what is not there, as in Docker's own API. */
+/** The output of docker; a failure throws its message. `404` marks missing objects, as in Docker's API. */
 export async function docker(args: readonly string[], ctx: ModuleContext, input?: string): Promise<string> {
   const said = await ctx.exec(requireTool('docker'), args, input === undefined ? {} : { input });
   if (said.retcode === 0) return said.stdout;
@@ -13,7 +13,7 @@ export async function docker(args: readonly string[], ctx: ModuleContext, input?
   throw commandError(missing ? `Error 404: ${why}` : `Error: ${why}`);
 }
 
-/** The same for questions: undefined when it fails. */
+/** The same for queries: undefined on failure. */
 export async function ask(args: readonly string[], ctx: ModuleContext): Promise<string | undefined> {
   try {
     return await docker(args, ctx);
@@ -34,7 +34,7 @@ export async function inspect(kind: string, name: string, ctx: ModuleContext): P
 export const plainOf = (value: Value | undefined): PlainDict =>
   value !== undefined && isDict(value) && !(value instanceof Map) ? value : newDict();
 
-/** Objects printed one in a line with `--format '{{json .}}'`. */
+/** Objects printed one per line with `--format '{{json .}}'`. */
 export async function listed(args: readonly string[], ctx: ModuleContext): Promise<PlainDict[]> {
   const text = await docker([...args, '--no-trunc', '--format', '{{json .}}'], ctx);
   return lines(text).map((line) => plainOf(loadJson(line)));
@@ -46,7 +46,7 @@ export async function stateOf(name: string, ctx: ModuleContext): Promise<string>
   return state['Paused'] ? 'paused' : state['Running'] ? 'running' : 'stopped';
 }
 
-/** Does something and says how the state changed. */
+/** Runs an action and returns how the state changed. */
 export async function changeState(
   name: string,
   args: readonly string[],

@@ -1,4 +1,4 @@
-// Containers: made, compared, started and stopped.
+// Creates, compares, starts and stops containers.
 import { fn, isDict, type ModuleContext, newDict, type PlainDict, p, pyStr, type Value } from 'halite/sdk';
 import { dumpJson } from 'halite/sdk/codec';
 import { lines } from 'halite/sdk/text';
@@ -26,14 +26,14 @@ async function create(of: string, called: string | null, options: PlainDict, ctx
   ]);
 }
 
-/** Lists whose order means nothing. */
+/** Lists whose order has no meaning. */
 const unordered = ['Env', 'Ulimits', 'Links', 'Binds', 'CapAdd', 'CapDrop', 'SecurityOpt'];
 
 function settled(key: string, value: Value | undefined): Value {
   if (value === undefined || value === '' || value === 0 || value === false) return null;
   if (Array.isArray(value)) {
     if (value.length === 0) return null;
-    // A link is shown with the names of both containers: only the last parts are the same.
+    // Docker shows a link with the names of both containers; only the last parts can be compared.
     const list = key === 'Links' ? value.map((item) => pyStr(item).replace(/[^:]*\//g, '')) : value;
     return unordered.includes(key) ? [...list].map((item) => dumpJson(item)).sort() : list;
   }
@@ -118,7 +118,7 @@ const lookingFunctions = {
     },
   }),
   inspect_container: fn({
-    doc: 'All that is known of a container.',
+    doc: 'Details of a container.',
     examples: ['salt myminion docker.inspect_container mycontainer'],
     params: { name },
     run: (args, ctx) => inspect('container', args.name, ctx),
@@ -142,7 +142,7 @@ const lookingFunctions = {
     run: async (args, ctx) => plainOf((await inspect('container', args.name, ctx))['State'])['Pid'] ?? null,
   }),
   logs: fn({
-    doc: 'What a container printed.',
+    doc: 'The output of a container.',
     examples: ['salt myminion docker.logs mycontainer tail=20'],
     params: { name, kwargs: p.kwargs({ doc: 'tail, since, until, timestamps' }) },
     run(args, ctx) {
@@ -156,7 +156,7 @@ const lookingFunctions = {
     },
   }),
   diff: fn({
-    doc: 'What a container changed in its files.',
+    doc: 'Changed files of a container.',
     examples: ['salt myminion docker.diff mycontainer'],
     params: { name },
     async run(args, ctx) {
@@ -170,7 +170,7 @@ const lookingFunctions = {
     },
   }),
   compare_containers: fn({
-    doc: 'Where two containers differ.',
+    doc: 'The differences of two containers.',
     examples: ['salt myminion docker.compare_containers foo bar ignore=Hostname'],
     params: {
       first: p.string({ doc: 'one container' }),
@@ -188,7 +188,7 @@ const lookingFunctions = {
 
 const doingFunctions = {
   create: fn({
-    doc: 'Makes a container.',
+    doc: 'Creates a container.',
     examples: ['salt myminion docker.create image=user/repo:tag name=mycontainer'],
     params: {
       image,
@@ -204,14 +204,14 @@ const doingFunctions = {
     },
   }),
   run_container: fn({
-    doc: 'Makes a container and waits until it ends (or not, with bg).',
+    doc: 'Creates a container and waits until it ends (or not, with bg).',
     examples: ['salt myminion docker.run_container myuser/myimage command=/usr/local/bin/myscript.sh'],
     params: {
       image,
       name: p.string({ default: null, falsy: null, doc: 'its name' }),
       ...common,
       bg: p.bool({ default: false, doc: 'do not wait' }),
-      replace: p.bool({ default: false, doc: 'in place of one of that name' }),
+      replace: p.bool({ default: false, doc: 'replace an existing one' }),
       force: p.bool({ default: false, doc: 'also of a running one' }),
       kwargs,
     },
@@ -236,9 +236,9 @@ const doingFunctions = {
   unpause: change('unpause', 'running', 'Lets a container go on.'),
   kill: change('kill', 'stopped', 'Ends a container at once.'),
   stop: fn({
-    doc: 'Ends a container.',
+    doc: 'Stops a container.',
     examples: ['salt myminion docker.stop mycontainer timeout=20'],
-    params: { name, timeout, kwargs: p.kwargs({ doc: 'unpause: also one that rests' }) },
+    params: { name, timeout, kwargs: p.kwargs({ doc: 'unpause: also stop a paused one' }) },
     async run(args, ctx) {
       const before = await stateOf(args.name, ctx);
       if (before === 'paused') {
@@ -278,7 +278,7 @@ const doingFunctions = {
       name,
       force: p.bool({ default: false, doc: 'also a running one' }),
       volumes: p.bool({ default: false, doc: 'with its volumes' }),
-      kwargs: p.kwargs({ doc: 'stop: end it first; timeout' }),
+      kwargs: p.kwargs({ doc: 'stop: stop it first; timeout' }),
     },
     run: (args, ctx) =>
       remove(
@@ -293,7 +293,7 @@ const doingFunctions = {
       ),
   }),
   rename: fn({
-    doc: 'Gives a container another name.',
+    doc: 'Renames a container.',
     examples: ['salt myminion docker.rename foo bar'],
     params: { name, new_name: p.string({ doc: 'the new name' }) },
     async run(args, ctx) {

@@ -1,4 +1,4 @@
-// The options of a container as Salt names them, as options of `docker create`.
+// Translates Salt's options of a container to options of `docker create`.
 import { cleanKwargs, dictEntries, invocationError, isDict, type PlainDict, pyStr, type Value } from 'halite/sdk';
 import { shellSplit } from 'halite/sdk/text';
 
@@ -54,7 +54,7 @@ const single: Readonly<Record<string, string>> = {
     oom_score_adj: '--oom-score-adj',
   },
 };
-/** Options that may come several times. */
+/** Options that may be repeated. */
 const several: Readonly<Record<string, string>> = {
   ...{ binds: '--volume', volumes: '--volume', port_bindings: '--publish', ports: '--expose', environment: '--env' },
   ...{
@@ -85,10 +85,10 @@ const flags: Readonly<Record<string, string>> = {
   },
   ...{ auto_remove: '--rm', publish_all_ports: '--publish-all', oom_kill_disable: '--oom-kill-disable' },
 };
-/** What has no meaning for the client. */
+/** Options without a meaning for the client. */
 const ignored = ['detach', 'client_timeout', 'skip_translate', 'ignore_collisions', 'validate_ip_addrs', 'networks'];
 
-/** How the two sides of a dictionary are joined. */
+/** The separator between key and value of a dictionary. */
 const joints: Readonly<Record<string, string>> = {
   links: ':',
   extra_hosts: ':',
@@ -111,12 +111,12 @@ function items(name: string, value: Value): string[] {
     return inner === null ? pyStr(key) : `${pyStr(key)}${joint}${pyStr(inner)}`;
   };
   if (isDict(value)) return dictEntries(value).map(pair);
-  // Variables may have commas in them.
+  // Values of variables may contain commas.
   const list = Array.isArray(value) ? value : name === 'environment' ? [value] : pyStr(value).split(',');
   return list.flatMap((item) => (isDict(item) ? dictEntries(item).map(pair) : [pyStr(item).trim()]));
 }
 
-/** Port numbers and protocols, where only those are wanted. */
+/** Only port numbers and protocols. */
 const withoutHost = (text: string): string => text.split(':').at(-1) ?? text;
 
 function words(value: Value): string[] {
@@ -132,7 +132,7 @@ function option(name: string, value: Value): string[] {
   return shown.flatMap((item) => [several[name] as string, item]);
 }
 
-/** Options, then what is run in the container. */
+/** The options, followed by the command of the container. */
 export function createArgs(image: string, given: PlainDict): string[] {
   const options: string[] = [];
   let [command, entrypoint]: [string[], string[]] = [[], []];
@@ -143,7 +143,7 @@ export function createArgs(image: string, given: PlainDict): string[] {
     else if (name === 'entrypoint') entrypoint = words(value);
     else options.push(...option(name, value));
   }
-  // The client takes one word as entry point; the others come before the command.
+  // The client accepts one word as entry point; further words go before the command.
   const [first, ...rest] = entrypoint;
   return [...options, ...(first === undefined ? [] : ['--entrypoint', first]), image, ...rest, ...command];
 }

@@ -1,4 +1,4 @@
-// Docker's client stood in for by a script: what it is asked, and how its answers are read.
+// A script replaces Docker's client: which commands it gets, and how its answers are read.
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -12,7 +12,7 @@ import docker from './index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'halite-docker-'));
 const path = process.env['PATH'];
-/** Answers by the first two words; what it was asked goes to a file. */
+/** Chooses the answer by the first two words, and writes the command line to a file. */
 const script = `#!/bin/sh
 printf '%s\\n' "$*" >> ${folder}/asked
 case "$1 $2" in
@@ -58,7 +58,7 @@ describe('options of a container', () => {
     expect(() => createArgs('i', { bindz: 'x' })).toThrow("Invalid argument: 'bindz'");
   });
 
-  it('compares what means something', () => {
+  it('compares only meaningful differences', () => {
     const one = { Config: { Env: ['A=1', 'B=2'], Cmd: null, Hostname: 'x' }, HostConfig: { Binds: null, Memory: 0 } };
     const two = { Config: { Env: ['B=2', 'A=1'], Cmd: [], Hostname: 'y' }, HostConfig: { Binds: ['/a:/b'] } };
     expect(differences(one, two, ['Hostname'])).toEqual({ HostConfig: { Binds: { old: null, new: ['/a:/b'] } } });
@@ -66,7 +66,7 @@ describe('options of a container', () => {
 });
 
 describe('docker', () => {
-  it('makes, starts and removes containers', async () => {
+  it('creates, starts and removes containers', async () => {
     answer('container-create', 'abc\n');
     answer('container-inspect', JSON.stringify([{ Id: 'abc', Name: '/web', State: { Running: false } }]));
     expect(await call('docker.create', ['nginx'], { name: 'web', binds: ['/a:/b'] })).toEqual({
@@ -84,7 +84,7 @@ describe('docker', () => {
     expect(asked().at(-1)).toBe('container rm --force web');
   });
 
-  it('says what is not there', async () => {
+  it('reports missing objects', async () => {
     await expect(call('docker.inspect_image', ['none'])).rejects.toThrow('Error 404: Error: No such image: none');
     expect(await call('docker.resolve_image_id', ['none'])).toBe(false);
     expect(await call('docker.resolve_tag', ['none'])).toBe(false);
@@ -100,7 +100,7 @@ describe('docker', () => {
     expect(await call('docker.list_tags')).toEqual(['nginx:1']);
   });
 
-  it('makes networks and volumes', async () => {
+  it('creates networks and volumes', async () => {
     await call('docker.create_network', ['web'], { driver: 'bridge', subnet: '10.7.0.0/24', options: { a: 'b' } });
     expect(asked().at(-1)).toBe('network create --driver bridge --subnet 10.7.0.0/24 --opt a=b web');
     answer('volume-inspect', '[{"Name":"data","Driver":"local"}]');

@@ -28,7 +28,7 @@ const tagsOf = async (ctx: ModuleContext): Promise<string[]> =>
     .filter((tag) => !tag.includes('<none>'))
     .sort();
 
-/** `nginx` → `nginx:latest`, if there is one; false when not. */
+/** `nginx` → `nginx:latest` if that image exists, otherwise false. */
 async function resolveTag(image: string, ctx: ModuleContext): Promise<string | false> {
   const id = await imageId(image, ctx);
   if (id === false) return false;
@@ -38,7 +38,7 @@ async function resolveTag(image: string, ctx: ModuleContext): Promise<string | f
   return list.find((tag) => tag === wanted) ?? list[0] ?? id;
 }
 
-/** What a pull brought: ids of layers, as they are shown. */
+/** The ids of pulled layers, in the form that is shown. */
 function pulled(text: string, seconds: number): PlainDict {
   const layers = (what: RegExp): string[] => [...text.matchAll(what)].map((match) => match[1] as string);
   const fresh = layers(/^([0-9a-f]+): Pull complete/gm);
@@ -82,7 +82,7 @@ export const imageFunctions = {
     run: (_args, ctx) => tagsOf(ctx),
   }),
   inspect_image: fn({
-    doc: 'All that is known of an image.',
+    doc: 'Details of an image.',
     examples: ['salt myminion docker.inspect_image busybox'],
     params: { name },
     run: (args, ctx) => inspect('image', args.name, ctx),
@@ -125,14 +125,14 @@ export const imageFunctions = {
       ]),
   }),
   build: fn({
-    doc: 'Makes an image from a Dockerfile.',
+    doc: 'Creates an image from a Dockerfile.',
     examples: ['salt myminion docker.build /path/to/docker/build/dir image=user/repo tag=v1'],
     params: {
       path: p.string({ default: null, falsy: null, doc: 'folder with the Dockerfile' }),
       repository: p.string({ default: null, doc: 'name of the image' }),
       tag: p.string({ default: null, doc: 'its tag' }),
-      cache: p.bool({ default: true, doc: 'take steps from before' }),
-      rm: p.bool({ default: true, doc: 'no containers are left' }),
+      cache: p.bool({ default: true, doc: 'use the build cache' }),
+      rm: p.bool({ default: true, doc: 'remove intermediate containers' }),
       api_response: p.bool({ default: false, doc: 'no effect' }),
       fileobj: p.ignored({ default: null, doc: 'no effect' }),
       dockerfile: p.string({ default: null, falsy: null, doc: 'another name of the Dockerfile' }),
@@ -157,7 +157,7 @@ export const imageFunctions = {
     },
   }),
   load: fn({
-    doc: 'Takes an image from a file.',
+    doc: 'Loads an image from a file.',
     examples: ['salt myminion docker.load /path/to/archive.tar repository=user/repo tag=v1'],
     params: {
       path: p.string({ doc: 'the file, here or salt://…' }),
@@ -200,7 +200,7 @@ export const imageFunctions = {
     },
   }),
   tag: fn({
-    doc: 'Gives an image another name.',
+    doc: 'Tags an image.',
     examples: ['salt myminion docker.tag 0123456789ab myrepo/mycontainer tag'],
     params: {
       name,

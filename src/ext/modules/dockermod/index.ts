@@ -10,7 +10,7 @@ import { networkFunctions, registryFunctions, volumeFunctions } from './others.t
 export default defineModule({
   name: 'dockermod',
   virtualName: 'docker',
-  doc: 'Containers, images, networks and volumes, through the docker client.',
+  doc: 'Containers, images, networks and volumes, with the docker client.',
   available: () => which('docker') !== null || 'The docker command could not be found',
   reads: [
     'ps',
@@ -42,7 +42,7 @@ export default defineModule({
     ...volumeFunctions,
     ...registryFunctions,
     info: fn({
-      doc: 'What Docker says about itself.',
+      doc: 'Information about Docker.',
       examples: ['salt myminion docker.info'],
       params: {},
       run: async (_args, ctx) => loadJson(await docker(['info', '--format', '{{json .}}'], ctx)),

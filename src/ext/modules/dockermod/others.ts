@@ -99,13 +99,13 @@ export const networkFunctions = {
     },
   }),
   inspect_network: fn({
-    doc: 'All that is known of a network.',
+    doc: 'Details of a network.',
     examples: ['salt myminion docker.inspect_network web'],
     params: { network_id: networkId },
     run: (args, ctx) => inspect('network', args.network_id, ctx),
   }),
   create_network: fn({
-    doc: 'Makes a network.',
+    doc: 'Creates a network.',
     examples: ['salt myminion docker.create_network web driver=bridge subnet=10.7.0.0/24'],
     params: {
       name,
@@ -134,7 +134,7 @@ export const networkFunctions = {
     },
   }),
   connect_container_to_network: fn({
-    doc: 'Puts a container into a network.',
+    doc: 'Connects a container to a network.',
     examples: ['salt myminion docker.connect_container_to_network web1 web ipv4_address=10.7.0.5'],
     params: { container, net_id: networkId, kwargs: p.kwargs({ doc: 'ipv4_address, ipv6_address, aliases, links' }) },
     async run(args, ctx) {
@@ -143,7 +143,7 @@ export const networkFunctions = {
     },
   }),
   disconnect_container_from_network: fn({
-    doc: 'Takes a container out of a network.',
+    doc: 'Disconnects a container from a network.',
     examples: ['salt myminion docker.disconnect_container_from_network web1 web'],
     params: { container, network_id: networkId },
     async run(args, ctx) {
@@ -165,7 +165,7 @@ export const volumeFunctions = {
     },
   }),
   create_volume: fn({
-    doc: 'Makes a volume.',
+    doc: 'Creates a volume.',
     examples: ['salt myminion docker.create_volume data driver=local'],
     params: {
       name,
@@ -192,7 +192,7 @@ export const volumeFunctions = {
     },
   }),
   inspect_volume: fn({
-    doc: 'All that is known of a volume.',
+    doc: 'Details of a volume.',
     examples: ['salt myminion docker.inspect_volume data'],
     params: { name },
     run: (args, ctx) => inspect('volume', args.name, ctx),
@@ -222,7 +222,7 @@ export const registryFunctions = {
         else {
           const where = registry.toLowerCase() === 'hub' ? [] : [registry];
           try {
-            // Through standard input, as arguments can be seen by everybody.
+            // Through standard input, because every user can see arguments.
             await docker(['login', '--username', pyStr(username), '--password-stdin', ...where], ctx, pyStr(password));
             results[registry] = true;
           } catch (error) {

@@ -1,4 +1,4 @@
-// The module `etcd` against a small server that speaks the JSON gateway of version 3.
+// The module `etcd` against a small server that implements the JSON gateway of version 3.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { newDict, type Value } from 'halite/sdk';
@@ -62,7 +62,7 @@ describe('etcd', () => {
     expect(await call('ls', '/salt')).toEqual({ '/salt': { '/salt/a': 'one', '/salt/b/': {} } });
     expect(await call('ls', '/nowhere')).toEqual({});
   });
-  it('knows no unknown profile', async () => {
+  it('refuses an unknown profile', async () => {
     const ctx = testContext({ modules: [etcd] });
     await expect(ctx.callWith('etcd.get', ['/a'], newDict([['profile', 'other']]))).rejects.toThrow("named 'other'");
   });

@@ -78,7 +78,7 @@ async function treeOf(path: string, store: EtcdStore): Promise<PlainDict | null>
 }
 
 const key = p.string({ doc: 'the key' });
-const path = p.string({ default: '/', doc: 'the key above' });
+const path = p.string({ default: '/', doc: 'the parent key' });
 const recurse = p.bool({ default: false, doc: 'and all below' });
 const profile = p.string({ default: null, doc: 'name of a set of options in the configuration' });
 const kwargs = p.kwargs({ doc: 'host, port, username, password, ca, client_cert, client_key, require_v2' });
@@ -106,8 +106,8 @@ export default defineModule({
         key,
         value: p.string({ doc: 'the value' }),
         profile,
-        ttl: p.int({ default: null, doc: 'seconds until it vanishes' }),
-        directory: p.bool({ default: false, doc: 'a folder; there are none any more' }),
+        ttl: p.int({ default: null, doc: 'time to live in seconds' }),
+        directory: p.bool({ default: false, doc: 'a folder; version 3 has none' }),
         kwargs,
       },
       async run(args, ctx) {
@@ -136,7 +136,7 @@ export default defineModule({
       },
     }),
     ls: fn({
-      doc: 'Keys directly below a key, those that have others below them with a slash.',
+      doc: 'Keys directly below a key; keys with children end in a slash.',
       examples: ['salt myminion etcd.ls /path/to/dir'],
       params: { path, profile, kwargs },
       async run(args, ctx) {

@@ -29,7 +29,7 @@ describe('event.send', () => {
     expect(fired).toEqual([['a/b', { y: 2, x: 1 }]]);
   });
 
-  it('adds what is asked for', async () => {
+  it('adds the requested data', async () => {
     const { ctx, fired } = make({ saltenv: 'dev' });
     await ctx.callWith(
       'event.send',

@@ -1,4 +1,4 @@
-// Execution module `event`: tell the master (or this minion) that something happened.
+// Execution module `event`: sends events to the master or to this minion.
 import {
   type Dict,
   defineModule,
@@ -13,7 +13,7 @@ import {
   type Value,
 } from 'halite/sdk';
 
-/** True when this call may not or cannot speak to a master. */
+/** True when this call may not or cannot send to a master. */
 function isLocal(ctx: ModuleContext): boolean {
   const local =
     ctx.opts['local'] === true || ctx.opts['file_client'] === 'local' || ctx.opts['master_type'] === 'disable';
@@ -45,7 +45,7 @@ const asDict = (data: Value): Dict => (isDict(data) ? data : dictOf([['data', da
 
 export default defineModule({
   name: 'event',
-  doc: 'Tells the master that something happened.',
+  doc: 'Sends events.',
   functions: {
     send: fn({
       doc: 'Sends an event to the master. Keyword arguments become part of its data.',
@@ -101,11 +101,11 @@ export default defineModule({
       run: ({ data, tag, preload }, ctx) => fireMaster(tag, asDict(data), preload, ctx),
     }),
     fire: fn({
-      doc: 'Puts an event on this minion’s own bus.',
+      doc: 'Fires an event on this minion’s own bus.',
       examples: [`salt '*' event.fire '{"data":"my event data"}' 'tag'`],
       params: { data: p.any({ doc: 'data of the event, of any kind' }), tag: p.string() },
       async run({ data, tag }, ctx) {
-        // A minion without a daemon has no bus that anybody listens to.
+        // Without a daemon there is no event bus.
         if (isLocal(ctx)) return false;
         return ctx.minion.fire(tag, asDict(data));
       },

@@ -1,7 +1,7 @@
-// The context of a state for functions of `file` that do a part of what the state `file.managed` does.
+// The context of a state for functions of `file` that do a part of the work of the state `file.managed`.
 import { type ModuleContext, newDict, type StateContext, type StateExtra, type StateResult } from 'halite/sdk';
 
-/** Files of `saltenv`; results are plain maps, as the functions answer them. */
+/** Uses the files of `saltenv`; results are plain maps, because the functions return them. */
 export function asState(ctx: ModuleContext, saltenv: string, name = ''): StateContext {
   const result = (fields: StateExtra): StateResult =>
     newDict([
@@ -12,6 +12,6 @@ export function asState(ctx: ModuleContext, saltenv: string, name = ''): StateCo
     ]) as unknown as StateResult;
   const fail = (comment: string | string[], extra: StateExtra = {}): StateResult =>
     result({ ...extra, comment, result: false });
-  // The rest of a state's context (its chunk, its run) is not asked for by what these functions use.
+  // These functions do not use the rest of a state's context (its chunk, its run).
   return Object.assign(Object.create(ctx) as StateContext, { saltenv, result, fail });
 }

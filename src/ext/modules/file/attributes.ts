@@ -1,4 +1,4 @@
-// Functions of `file` on extended attributes, SELinux contexts, patches and differences.
+// Functions of `file` for extended attributes, SELinux contexts, patches and differences.
 
 import { commandError, fn, invocationError, newDict, p, pyStr, type Value } from 'halite/sdk';
 import { isDirectory, osReason, pathExists, readFileSync } from 'halite/sdk/fs';
@@ -106,7 +106,7 @@ export const attributeFunctions = {
     run: async (args, ctx) => (await ctx.exec('restorecon', [args.recursive ? '-FR' : '-F', args.path])).retcode === 0,
   }),
   patch: fn({
-    doc: 'Applies a patch to a file or folder and gives back what cmd.run_all does.',
+    doc: 'Applies a patch to a file or folder and returns what cmd.run_all does.',
     examples: ["salt '*' file.patch /opt/file.txt /tmp/file.txt.patch"],
     params: {
       originalfile: p.path(),
@@ -144,7 +144,7 @@ export const attributeFunctions = {
       saltenv: p.string({ default: 'base' }),
       show_filenames: p.bool({ default: true }),
       show_changes: p.bool({ default: true }),
-      template: p.bool({ default: false, doc: 'trailing white space does not count' }),
+      template: p.bool({ default: false, doc: 'ignore trailing white space' }),
       source_hash_file1: p.string({ default: null }),
       source_hash_file2: p.string({ default: null }),
     },

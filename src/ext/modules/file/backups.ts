@@ -1,4 +1,4 @@
-// Functions of `file` on the backups that states keep of files they change.
+// Functions of `file` for the backups of files that states changed.
 
 import { dirname, join } from 'node:path';
 import { dictOf, fn, type ModuleContext, newDict, type PlainDict, p, pyStr, type Value } from 'halite/sdk';
@@ -67,7 +67,7 @@ function backupsOf(path: string, ctx: ModuleContext): Backup[] {
   return backupsIn(folderOf(path, ctx)).filter((backup) => backup.base === baseName(path));
 }
 
-/** A copy of the file as it is now, named by the time. */
+/** Copies the present file; the name of the copy contains the time. */
 async function keep(path: string, ctx: ModuleContext): Promise<void> {
   const stats = statOf(path);
   if (!stats) return;
@@ -82,7 +82,7 @@ async function keep(path: string, ctx: ModuleContext): Promise<void> {
   await chmod(target, Number(stats.mode) & 0o7777);
 }
 
-/** The backup of that number, or what is wrong with the number. */
+/** The backup with that number, or an error about the number. */
 function chosen(path: string, id: string, ctx: ModuleContext): Backup | PlainDict {
   const refuse = (comment: string): PlainDict =>
     newDict([
@@ -143,7 +143,7 @@ export const backupFunctions = {
     },
   }),
   restore_backup: fn({
-    doc: 'Puts a backup back, after keeping the file as it is now.',
+    doc: 'Restores a backup, after making a backup of the present file.',
     examples: ["salt '*' file.restore_backup /foo/bar/baz.txt 0"],
     params: { path: p.path(), backup_id: p.string() },
     async run(args, ctx): Promise<PlainDict> {

@@ -16,7 +16,7 @@ export interface BlockRequest {
   readonly insert_after_match: Value;
 }
 
-/** Lines with their ends; only \n counts, as when a file is read line by line. */
+/** Lines with their line ends; only \n ends a line, as when Python reads a file line by line. */
 const rawLines = (text: string): string[] => text.split(/(?<=\n)/).filter((line) => line !== '');
 
 function blockLines(request: BlockRequest, end: string, withStart: boolean, lineEnd: string): string[] {
@@ -32,7 +32,7 @@ function blockLines(request: BlockRequest, end: string, withStart: boolean, line
   return lines;
 }
 
-/** The file with the block's content exchanged; undefined when there is no such block. */
+/** The text with the content of the block replaced; undefined when there is no such block. */
 function exchanged(lines: readonly string[], request: BlockRequest, lineEnd: string): string[] | undefined {
   const made: string[] = [];
   let inside = false;
@@ -79,7 +79,7 @@ function replaceBlock(text: string, request: BlockRequest): string[] {
 
 export const blockFunctions = {
   blockreplace: fn({
-    doc: 'Puts content between two marker lines of a file; the markers are added where requested when they are missing.',
+    doc: 'Writes content between two marker lines of a file; missing markers are added on request.',
     examples: [
       `salt '*' file.blockreplace /etc/hosts '#-- start managed zone foobar : DO NOT EDIT --' '#-- end managed zone foobar --' $'10.0.1.1 foo.foobar\\n10.0.1.2 bar.foobar' True`,
     ],
@@ -90,13 +90,13 @@ export const blockFunctions = {
       content: p.string({ default: '' }),
       append_if_not_found: p.bool({ default: false }),
       prepend_if_not_found: p.bool({ default: false }),
-      backup: p.oneOf(['bool', 'string'], { default: '.bak', doc: 'ending of the backup’s name; False for none' }),
+      backup: p.oneOf(['bool', 'string'], { default: '.bak', doc: 'suffix of the backup’s name; False for none' }),
       dry_run: p.bool({ default: false }),
-      show_changes: p.bool({ default: true, doc: 'give back the diff' }),
+      show_changes: p.bool({ default: true, doc: 'return the diff' }),
       append_newline: p.truthy({
         default: false,
         nullable: true,
-        doc: 'end the content with a line break; None: when it has none',
+        doc: 'end the content with a line break; None: only if it has none',
       }),
       insert_before_match: p.string({
         default: null,

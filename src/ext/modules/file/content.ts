@@ -26,7 +26,7 @@ import {
 } from 'halite/sdk/fs';
 import { keepLines, matchesGlob, pyRegexSearch, shellSplit } from 'halite/sdk/text';
 
-/** Lines given one by one, or as the keyword `args`. */
+/** Lines given as positional arguments, or as the keyword `args`. */
 function linesOf(args: readonly Value[], kwargs: PlainDict): string[] {
   const named = kwargs['args'];
   const list = named === undefined ? args : Array.isArray(named) ? named : [named];
@@ -69,7 +69,7 @@ async function touch(path: string, atime: Value, mtime: Value): Promise<boolean>
   return pathExists(path);
 }
 
-/** Text, or None when the file is not there or cannot be read. */
+/** The text, or None when the file is missing or unreadable. */
 async function textOf(path: string): Promise<string | undefined> {
   return readFile(path, 'utf8').catch(() => undefined);
 }
@@ -118,13 +118,13 @@ export const contentFunctions = {
     },
   }),
   touch: fn({
-    doc: 'Makes an empty file, or sets the times of an existing one.',
+    doc: 'Creates an empty file, or sets the times of an existing one.',
     examples: ["salt '*' file.touch /var/log/emptyfile"],
     params: { name: p.path(), atime: p.scalar({ default: null }), mtime: p.scalar({ default: null }) },
     run: (args) => touch(expandUser(args.name), args.atime, args.mtime),
   }),
   truncate: fn({
-    doc: 'Cuts (or stretches) a file to a number of bytes.',
+    doc: 'Truncates or extends a file to a number of bytes.',
     examples: ["salt '*' file.truncate /path/to/file 512"],
     params: { path, length: p.int({ fractions: 'cut' }) },
     async run(args) {
@@ -180,7 +180,7 @@ export const contentFunctions = {
     run: async (args) => (await textOf(expandUser(args.path)))?.includes(args.text.trim()) ?? false,
   }),
   contains_regex: fn({
-    doc: 'Whether a regular expression fits a line of a file; lchar are letters left out at the start of lines.',
+    doc: 'Whether a regular expression matches a line of a file; lchar are characters to remove at the start of lines.',
     examples: ["salt '*' file.contains_regex /etc/crontab '^SHELL'"],
     params: { path, regex: p.string(), lchar: p.string({ default: '' }) },
     async run(args) {
@@ -196,7 +196,7 @@ export const contentFunctions = {
     },
   }),
   contains_glob: fn({
-    doc: 'Whether a glob fits the content of a file.',
+    doc: 'Whether a glob matches the content of a file.',
     examples: ["salt '*' file.contains_glob /etc/foobar '*listen*'"],
     params: { path, glob_expr: p.string() },
     async run(args) {
@@ -205,7 +205,7 @@ export const contentFunctions = {
     },
   }),
   grep: fn({
-    doc: 'Runs grep on files (globs allowed) and gives back what cmd.run_all does.',
+    doc: 'Runs grep on files (globs allowed) and returns what cmd.run_all does.',
     examples: [
       "salt '*' file.grep /etc/passwd nobody",
       `salt '*' file.grep /etc/sysconfig/network-scripts/ifcfg-eth0 ipaddr -- -i`,

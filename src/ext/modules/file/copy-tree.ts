@@ -1,4 +1,4 @@
-// Folders copied with what is in them; links are followed, as Salt does.
+// Copies folders with their content; links are followed, as in Salt.
 import {
   chmodSync,
   copyFileSync,
@@ -11,14 +11,14 @@ import {
   utimesSync,
 } from 'halite/sdk/fs';
 
-/** Content only: a file that is there keeps its mode, a new one gets the usual. */
+/** Copies only the content: an existing file keeps its mode, a new file gets the default mode. */
 function copyContent(from: string, to: string): void {
   const mode = statOf(to)?.mode ?? BigInt(0o666 & ~process.umask());
   copyFileSync(from, to);
   chmodSync(to, Number(mode & 0o7777n));
 }
 
-/** Puts the files of a folder into another that may be there already. Links to folders are left out. */
+/** Copies the files of a folder into another one, which may exist. Links to folders are skipped. */
 export function copyInto(from: string, to: string): void {
   if (!statOf(from)?.isDirectory()) return;
   mkdirSync(to, { recursive: true });
@@ -29,7 +29,7 @@ export function copyInto(from: string, to: string): void {
   }
 }
 
-/** A new folder like another one, modes and times included. */
+/** Copies a folder to a new one, including modes and times. */
 export function copyTree(from: string, to: string): void {
   const { atime, mtime, mode } = statSync(from);
   mkdirSync(to, { recursive: true });

@@ -1,4 +1,4 @@
-// Functions of `file` on device files and pipes, and on files that processes hold open.
+// Functions of `file` for device files and pipes, and for files that processes have open.
 
 import {
   dictOf,
@@ -75,10 +75,10 @@ function openFiles(byPid: boolean): Value {
     for (const link of [...listDir(`/proc/${pid}/fd`).map((fd) => `/proc/${pid}/fd/${fd}`), `/proc/${pid}/exe`]) {
       try {
         const name = realpathSync(link);
-        // A pipe gets a path that is none; sockets and removed files do not even get that.
+        // A pipe has a path that is not a file; sockets and removed files have none.
         if (statOf(name)) names.add(name);
       } catch {
-        // Gone while looking at it.
+        // The process ended in between.
       }
     }
     processes.set(pid, names);
@@ -116,7 +116,7 @@ export const deviceFunctions = {
     run: (args) => deviceNumbers(expandUser(args.name)),
   }),
   mknod_chrdev: fn({
-    doc: 'Makes a character device.',
+    doc: 'Creates a character device.',
     examples: ["salt '*' file.mknod_chrdev /dev/chr 180 31"],
     params: { name, major: p.int(), minor: p.int(), ...ownerParams },
     run: (args, ctx) =>
@@ -126,7 +126,7 @@ export const deviceFunctions = {
       ),
   }),
   mknod_blkdev: fn({
-    doc: 'Makes a block device.',
+    doc: 'Creates a block device.',
     examples: ["salt '*' file.mknod_blkdev /dev/blk 8 999"],
     params: { name, major: p.int(), minor: p.int(), ...ownerParams },
     run: (args, ctx) =>
@@ -136,13 +136,13 @@ export const deviceFunctions = {
       ),
   }),
   mknod_fifo: fn({
-    doc: 'Makes a named pipe.',
+    doc: 'Creates a named pipe.',
     examples: ["salt '*' file.mknod_fifo /dev/fifo"],
     params: { name, ...ownerParams },
     run: (args, ctx) => makeNode({ ...args, name: expandUser(args.name), type: 'p', numbers: [] }, ctx),
   }),
   mknod: fn({
-    doc: 'Makes a character device (c), block device (b) or named pipe (p).',
+    doc: 'Creates a character device (c), block device (b) or named pipe (p).',
     examples: ["salt '*' file.mknod /dev/chr c 180 31", "salt '*' file.mknod /dev/fifo p"],
     params: {
       name,
@@ -168,7 +168,7 @@ export const deviceFunctions = {
     },
   }),
   open_files: fn({
-    doc: 'Files that processes hold open, with their process ids; with by_pid the other way round.',
+    doc: 'Deleted files that processes have open, with their process ids; with by_pid files by process id.',
     examples: ["salt '*' file.open_files", "salt '*' file.open_files by_pid=True"],
     params: { by_pid: p.bool({ default: false }) },
     run: (args) => openFiles(args.by_pid),

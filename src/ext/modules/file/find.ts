@@ -1,4 +1,4 @@
-// `file.find`: walks folders and reports, deletes or runs something for every path that fits.
+// `file.find`: walks folders and prints, deletes or runs a command for every matching path.
 import { createHash } from 'node:crypto';
 import { fn, type ModuleContext, type PlainDict, p, pyInt, pyStr, pythonError, type Value } from 'halite/sdk';
 import {
@@ -41,7 +41,7 @@ const fail = (message: string): never => {
   throw pythonError('ValueError', message);
 };
 
-/** Salt's own idea of a glob: `?` is any letter or none. */
+/** Salt's own kind of glob: `?` is one character or none. */
 function nameTest(value: string, flags: string): Test {
   const pattern = pyRegex(`${value.replaceAll('.', '\\.').replaceAll('?', '.?').replaceAll('*', '.*')}$`, flags);
   return ({ name }) => pattern.test(name);
@@ -191,7 +191,7 @@ const deleteAction =
 
 function execAction(value: string): Action {
   return async ({ path }, ctx) => {
-    // The name is put in after the line was cut into words, so that no file name can become options or other words.
+    // The name is inserted after the line is split into words, so that no file name can become options or other words.
     const [program = '', ...args] = shellSplit(value).map((word) => word.replaceAll('{}', path));
     try {
       const { stdout } = await ctx.exec(program, args);
@@ -268,7 +268,7 @@ async function find(start: string, search: Search, ctx: ModuleContext): Promise<
   };
   if (search.mindepth < 1) await consider(start);
   if (search.maxdepth < 1) return found;
-  // The list is complete before anything happens, so that deleting does not disturb the walk.
+  // The list is completed before any action, so that deleting does not affect the walk.
   for (const path of [...below(start, 1, search)]) await consider(path);
   return found;
 }

@@ -1,4 +1,4 @@
-// Functions of `file` on hashes of content.
+// Functions of `file` for hashes of content.
 import { createHash, getHashes } from 'node:crypto';
 import { fn, invocationError, p, pythonError } from 'halite/sdk';
 import { createReadStream, expandUser, isFile, osError } from 'halite/sdk/fs';

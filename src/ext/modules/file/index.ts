@@ -1,4 +1,4 @@
-// Execution module `file`: everything about files and folders of the minion.
+// Execution module `file`: files and folders of the minion.
 import { defineModule } from 'halite/sdk';
 import { attributeFunctions } from './attributes.ts';
 import { backupFunctions } from './backups.ts';

@@ -1,4 +1,4 @@
-// `file.line`: one line inserted, ensured, replaced or deleted.
+// `file.line`: inserts, ensures, replaces or deletes one line.
 
 import { commandError, fn, messageOf, p, type Value } from 'halite/sdk';
 import { expandUser, isFile, readFileSync } from 'halite/sdk/fs';
@@ -17,7 +17,7 @@ export interface LineRequest {
   readonly indent: boolean;
 }
 
-/** The lines a pattern fits, as regular expression or as plain text; undefined when there is no pattern. */
+/** The lines that a pattern matches, as regular expression or as plain text; undefined without a pattern. */
 function fitting(lines: readonly string[], pattern: string | null): string[] | undefined {
   if (!pattern || lines.length === 0) return undefined;
   try {
@@ -106,7 +106,7 @@ function ensure(lines: string[], content: string, request: LineRequest, before?:
   throw commandError('Wrong conditions? Unable to ensure line without knowing where to put it before and/or after.');
 }
 
-/** The lines after the request; each line carries its end. */
+/** The resulting lines, each with its line end. */
 function setLine(lines: string[], request: LineRequest): string[] {
   const { mode } = request;
   const content = request.content ?? '';
@@ -160,10 +160,10 @@ export const lineFunctions = {
       location: p.string({ default: null, doc: '`start` or `end`' }),
       before: p.string({ default: null }),
       after: p.string({ default: null }),
-      show_changes: p.bool({ default: true, doc: 'give back the diff' }),
+      show_changes: p.bool({ default: true, doc: 'return the diff' }),
       backup: p.bool({ default: false, doc: 'keep the old file with the time in its name' }),
-      quiet: p.bool({ default: false, doc: 'a missing file is no failure' }),
-      indent: p.bool({ default: true, doc: 'take over the indentation of the neighbouring line' }),
+      quiet: p.bool({ default: false, doc: 'a missing file is not a failure' }),
+      indent: p.bool({ default: true, doc: 'use the indentation of the neighbouring line' }),
     },
     reads: (_, ctx) => ctx.test,
     run(args, ctx): Value {

@@ -1,4 +1,4 @@
-// The source of a managed file, fetched and rendered: path of a copy, its hash, or what went wrong.
+// Fetches and renders the source of a managed file: path of a copy, its hash, or an error.
 import { createHash } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -51,7 +51,7 @@ export function sumOf(value: Value): HashSum | undefined {
 
 const sumDict = ({ type, digits }: HashSum): PlainDict => newDict(Object.entries({ hash_type: type, hsum: digits }));
 
-/** A rendered text becomes a file of its own in a folder nobody else may enter. */
+/** Writes a rendered text to a file in a private folder. */
 function keep(bytes: Buffer): Value[] {
   const path = join(mkdtempSync(join(tmpdir(), 'halite-managed-')), 'content');
   writeFileSync(path, bytes, { mode: 0o600 });
@@ -59,7 +59,7 @@ function keep(bytes: Buffer): Value[] {
   return [path, sumDict({ type: 'sha256', digits }), ''];
 }
 
-/** Path of a copy of the source, its hash, and a complaint: two of the three are empty when it is not there. */
+/** Path of a copy of the source, its hash, and an error message; path and hash are empty when there is no source. */
 export async function getManaged(args: Managed, ctx: ModuleContext): Promise<[Value, Value, string]> {
   if (!args.source) return ['', newDict(), ''];
   const saltenv = pyStr(args.saltenv ?? 'base');

@@ -1,4 +1,4 @@
-// Functions of `file` that custom states build on, with the answers Salt 3006.27 gave; and folders copied.
+// Functions of `file` that custom states use, with the recorded answers of Salt 3006.27; and copies of folders.
 import {
   lstatSync,
   mkdirSync,
@@ -40,7 +40,7 @@ describe('check_perms', () => {
   const answer = (fields: object) => ({ name: file, changes: {}, comment: '', result: true, ...fields });
   const perms = (mode: Value): Value[] => [file, {}, owner.user, owner.group, mode];
 
-  it('says that nothing differs', async () => {
+  it('reports that nothing differs', async () => {
     expect(await call('check_perms', perms('0644'))).toEqual([answer({}), before]);
   });
   it('sets a mode', async () => {
@@ -53,7 +53,7 @@ describe('check_perms', () => {
     expect(await call('check_perms', perms('0600'), {}, true)).toEqual([planned, before]);
     expect(statSync(file).mode & 0o777).toBe(0o644);
   });
-  it('says what it could not do', async () => {
+  it('reports failures', async () => {
     const [said] = (await call('check_perms', [file, null, 'no_such_user_', owner.group, null])) as [object];
     expect(said).toEqual(
       answer({ comment: 'User does not exist\n; Failed to change user to no_such_user_', result: false }),
@@ -65,7 +65,7 @@ describe('check_perms', () => {
 });
 
 describe('sources', () => {
-  it('takes the first that exists', async () => {
+  it('uses the first that exists', async () => {
     expect(await call('source_list', [['/no/such', { [file]: 'md5=1' }], 'x', 'base'])).toEqual([file, 'md5=1']);
     expect(await call('source_list', ['salt://x', 'y', 'base'])).toEqual(['salt://x', 'y']);
     expect(await call('source_list', ['salt://x', { hash_type: 'md5', hsum: '1' }, 'base'])).toEqual([
@@ -73,20 +73,20 @@ describe('sources', () => {
       { hash_type: 'md5', hsum: '1' },
     ]);
   });
-  it('finds a sum of the kind that is asked for', async () => {
+  it('finds a hash of the requested type', async () => {
     const [md5, sha1] = ['0'.repeat(32), '1'.repeat(40)];
     writeFileSync(file, `${md5}  other\n${sha1}  other\n${sha1.replaceAll('1', '2')}  mine\n`);
     expect(await call('extract_hash', [file, 'sha1', '/x/mine'])).toEqual({ hsum: '2'.repeat(40), hash_type: 'sha1' });
     expect(await call('extract_hash', [file, 'md5', '/x/mine'])).toEqual({ hsum: md5, hash_type: 'md5' });
     expect(await call('extract_hash', [file, 'sha512'])).toBeNull();
   });
-  it('refuses an engine nobody has', async () => {
+  it('refuses an unknown template engine', async () => {
     expect(await call('apply_template_on_contents', ['x', 'bogus', {}, {}, 'base'])).toEqual({
       result: false,
       comment: 'Specified template format bogus is not supported',
     });
   });
-  it('gives a local source with its hash, or says what is wrong', async () => {
+  it('returns a local source with its hash, or an error', async () => {
     const rest: Value[] = [null, '', null, 'root', 'root', '0644', null, 'base', {}, {}];
     const args = (source: string): Value[] => ['/x', null, source, ...rest.slice(1)];
     const sum = { hash_type: 'sha256', hsum: 'e49c81e2d2f84e259d40e2fb8192f3bcd198b355184845d76d8f58807d0d78ee' };
@@ -99,7 +99,7 @@ describe('content', () => {
   const { user, group } = owner;
   const manage = (name: string, mode: Value): Value[] => [name, '', {}, '', '', user, group, mode, null, 'base', ''];
 
-  it('is put in place', async () => {
+  it('is written', async () => {
     const made = join(folder, 'new');
     expect(await call('manage_file', manage(made, '0644'), { contents: 'hi\n' })).toEqual({
       name: made,
@@ -109,7 +109,7 @@ describe('content', () => {
     });
     expect(readFileSync(made, 'utf8')).toBe('hi\n');
   });
-  it('stays when it is right', async () => {
+  it('is kept when it is correct', async () => {
     expect(await call('manage_file', manage(file, '0644'), { contents: 'alpha\nbeta\n' })).toEqual({
       name: file,
       changes: {},
@@ -146,13 +146,13 @@ describe('copy of a folder', () => {
   });
   const at = (name: string): string => join(folder, name);
 
-  it('copies what links point to', async () => {
+  it('copies the targets of links', async () => {
     expect(await call('copy', [at('from'), at('to')], { recurse: true })).toBe(true);
     expect(lstatSync(at('to/link')).isFile()).toBe(true);
     expect(readFileSync(at('to/link'), 'utf8')).toBe('x');
     expect(statSync(at('to/sub/x')).mode & 0o777).toBe(0o666 & ~process.umask());
   });
-  it('keeps modes and times when it starts anew', async () => {
+  it('keeps modes and times in a new folder', async () => {
     mkdirSync(at('to'));
     writeFileSync(at('to/old'), '');
     expect(await call('copy', [at('from'), at('to')], { recurse: true, remove_existing: true })).toBe(true);
@@ -163,7 +163,7 @@ describe('copy of a folder', () => {
 });
 
 describe('search', () => {
-  it('looks at the whole file when lines are asked for together', async () => {
+  it('searches the whole file in multiline mode', async () => {
     expect(await call('search', [file, 'alpha.*beta'], { flags: 16, multiline: true })).toBe(true);
     expect(await call('search', [file, 'alpha.*beta'], { flags: 16 })).toBe(true);
     expect(await call('search', [file, 'alpha.*beta'], { multiline: true })).toBe(false);

@@ -1,4 +1,4 @@
-// Functions of `file` that states for files are made of: the content a file shall have, compared and put in place.
+// Functions of `file` that states for files use: they compare and write the desired content.
 import {
   commandError,
   dictEntries,
@@ -53,7 +53,7 @@ function requestFor(args: Wanted, content: Content | undefined, fromSource: bool
   };
 }
 
-/** The file that holds a source: the one given, else fetched. */
+/** The local file of a source: the given one, otherwise fetched. */
 async function fileOf(sfn: Value, source: Value, saltenv: string, ctx: ModuleContext): Promise<string> {
   if (sfn) return pyStr(sfn);
   return source ? ctx.files.cacheFile(pyStr(source), { saltenv }) : '';
@@ -64,7 +64,7 @@ const ownContent = (contents: Value): Content | undefined =>
     ? undefined
     : { bytes: contents instanceof Uint8Array ? Buffer.from(contents) : Buffer.from(pyStr(contents)) };
 
-/** What would change, by the sum the content must have and by contents given in full. */
+/** What would change, found by comparing hashes or the given contents. */
 async function metaChanges(
   args: Wanted & { readonly contents: Value },
   found: { readonly sfn: Value; readonly source: Value; readonly sum: Value },
@@ -90,7 +90,7 @@ const common = {
   contents: p.scalar({ default: null, doc: 'the content itself' }),
   skip_verify: p.bool({ default: false }),
 };
-/** Where the content comes from, and whose the file shall be. */
+/** The source of the content, and the owner of the file. */
 const placed = {
   source: p.string({ nullable: true }),
   source_sum: p.oneOf(['dict', 'string'], { nullable: true }),
@@ -104,7 +104,7 @@ const follow = p.bool({ default: false });
 
 type CheckArgs = Wanted & Managed & { readonly contents: Value; readonly keep_mode?: boolean };
 
-/** Source, its file, and then what differs; or why there is no source. */
+/** The differences to the source, or why there is no source. */
 async function planned(args: CheckArgs, ctx: ModuleContext): Promise<PlainDict | string> {
   const saltenv = pyStr(args.saltenv ?? 'base');
   const state = asState(ctx, saltenv, args.name);
@@ -197,7 +197,7 @@ export const managedFunctions = {
     },
   }),
   get_managed: fn({
-    doc: 'The content a file shall have, on this machine: path of a copy, its hash, and what went wrong.',
+    doc: 'The desired content of a file: path of a local copy, its hash, and an error message.',
     examples: [
       "salt '*' file.get_managed /etc/httpd/conf.d/httpd.conf jinja salt://http/httpd.conf '{hash_type: md5, hsum: <md5sum>}' None root root 755 None base None None",
     ],
@@ -211,7 +211,7 @@ export const managedFunctions = {
     run: (args, ctx): Promise<Value> => getManaged(args, ctx),
   }),
   check_file_meta: fn({
-    doc: 'What of content, owner and mode of a file would change.',
+    doc: 'The changes of content, owner and mode of a file.',
     examples: [
       "salt '*' file.check_file_meta /etc/httpd/conf.d/httpd.conf None salt://http/httpd.conf '{hash_type: md5, hsum: <md5sum>}' root root 755 None base",
     ],
@@ -228,7 +228,7 @@ export const managedFunctions = {
       metaChanges(args, { sfn: args.sfn, source: args.source, sum: args.source_sum }, ctx),
   }),
   check_managed: fn({
-    doc: 'Whether a file has the content, owner and mode it shall have: True, or None and what would change.',
+    doc: 'Whether a file has the desired content, owner and mode: True, or None and what would change.',
     examples: [
       "salt '*' file.check_managed /etc/httpd/conf.d/httpd.conf salt://http/httpd.conf '{hash_type: md5, hsum: <md5sum>}' root root 755 None jinja True None None base",
     ],
@@ -236,7 +236,7 @@ export const managedFunctions = {
     async run(args, ctx): Promise<Value> {
       const changes = await planned(args, ctx);
       if (typeof changes === 'string') return [false, changes];
-      // As in Salt: of files in the folder for temporary files only the content counts.
+      // As in Salt: for files in the temporary folder only the content is compared.
       if (args.name.startsWith('/tmp')) for (const key of ['user', 'group', 'mode']) delete changes[key];
       return Object.keys(changes).length > 0
         ? [null, text(changes)]
@@ -244,7 +244,7 @@ export const managedFunctions = {
     },
   }),
   check_managed_changes: fn({
-    doc: 'What would change so that a file has the content, owner and mode it shall have.',
+    doc: 'The changes needed so that a file has the desired content, owner and mode.',
     examples: [
       "salt '*' file.check_managed_changes /etc/httpd/conf.d/httpd.conf salt://http/httpd.conf '{hash_type: md5, hsum: <md5sum>}' root root 755 None jinja True None None base",
     ],
@@ -263,7 +263,7 @@ export const managedFunctions = {
     },
   }),
   manage_file: fn({
-    doc: 'Puts content in place and sets owner and mode, where they differ.',
+    doc: 'Writes content and sets owner and mode, where they differ.',
     examples: [
       `salt '*' file.manage_file /etc/httpd/conf.d/httpd.conf '' '{}' salt://http/httpd.conf '{hash_type: md5, hsum: <md5sum>}' root root '755' '' base ''`,
     ],

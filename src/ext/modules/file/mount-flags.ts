@@ -1,4 +1,4 @@
-// The flags statvfs tells about a filesystem, which Node leaves out: read from the table of mounts.
+// The flags of statvfs, which Node does not provide: read from the mount table.
 import { readText } from 'halite/sdk/fs';
 
 const bits: Readonly<Record<string, number>> = {
@@ -13,7 +13,7 @@ const bits: Readonly<Record<string, number>> = {
   relatime: 4096,
 };
 
-/** `f_flag` of the filesystem a path is on; the last mount of the longest fitting place counts. */
+/** `f_flag` of the filesystem of a path: of the last mount with the longest matching mount point. */
 export function mountFlags(path: string, table: string = readText('/proc/self/mounts') ?? ''): number {
   let [place, flags] = ['', 0];
   for (const line of table.split('\n')) {

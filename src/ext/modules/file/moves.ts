@@ -1,4 +1,4 @@
-// Functions of `file` that make, move, copy, link and remove paths.
+// Functions of `file` that create, move, copy, link and remove paths.
 
 import { randomUUID } from 'node:crypto';
 import { commandError, fn, invocationError, newDict, p, pyInt, type Value } from 'halite/sdk';
@@ -80,7 +80,7 @@ function copy(src: string, dst: string, recurse: boolean, removeExisting: boolea
   return true;
 }
 
-/** shutil.move: into an existing folder, across filesystems by copying. */
+/** Like shutil.move: moves into an existing folder, and copies across filesystems. */
 function move(src: string, dst: string): void {
   const target = isDirectory(dst) && !isLink(dst) ? joinPath(dst, baseName(src.replace(/\/+$/, ''))) : dst;
   try {
@@ -142,7 +142,7 @@ interface NewFolder {
   readonly mode: Value;
 }
 
-/** Makes a folder and those above it, each with the owner and mode asked for. */
+/** Creates a folder and its parents, each with the given owner and mode. */
 export function makeFolders(path: string, about: NewFolder): void {
   const above = dirName(path.replace(/\/+$/, ''));
   if (above !== '' && above !== path && !pathExists(above)) makeFolders(above, about);
@@ -173,18 +173,18 @@ const ownerParams = {
 
 export const moveFunctions = {
   symlink: fn({
-    doc: 'Makes a symbolic link.',
+    doc: 'Creates a symbolic link.',
     examples: ["salt '*' file.symlink /path/to/file /path/to/link"],
     params: {
       src: p.path({ doc: 'what the link points to' }),
       path: p.path({ doc: 'the link' }),
-      force: p.bool({ default: false, doc: 'replace what is there' }),
-      atomic: p.bool({ default: false, doc: 'replace it in one step' }),
+      force: p.bool({ default: false, doc: 'replace an existing path' }),
+      atomic: p.bool({ default: false, doc: 'replace it atomically' }),
     },
     run: (args) => makeLink(args.src, expandUser(args.path), args.force, args.atomic),
   }),
   link: fn({
-    doc: 'Makes a hard link.',
+    doc: 'Creates a hard link.',
     examples: ["salt '*' file.link /path/to/file /path/to/link"],
     params: { src: p.path(), path },
     run(args) {
@@ -199,7 +199,7 @@ export const moveFunctions = {
     },
   }),
   readlink: fn({
-    doc: 'What a symbolic link points to; with canonicalize the real path in the end.',
+    doc: 'The target of a symbolic link; with canonicalize the real path.',
     examples: ["salt '*' file.readlink /path/to/link"],
     params: { path, canonicalize: p.bool({ default: false }) },
     run(args) {
@@ -273,7 +273,7 @@ export const moveFunctions = {
     params: {
       path,
       recurse: p.bool({ default: false }),
-      verbose: p.bool({ default: false, doc: 'say what was removed' }),
+      verbose: p.bool({ default: false, doc: 'return what was removed' }),
       older_than: p.oneOf(['int', 'string'], {
         default: null,
         falsy: null,
@@ -283,7 +283,7 @@ export const moveFunctions = {
     run: (args) => removeEmpty(expandUser(args.path), args.recurse, args.verbose, args.older_than),
   }),
   mkdir: fn({
-    doc: 'Makes a folder, and those above it when they are missing.',
+    doc: 'Creates a folder, and those above it when they are missing.',
     examples: ["salt '*' file.mkdir /opt/jetty/context"],
     params: { dir_path: p.path(), ...ownerParams },
     run(args) {
@@ -293,13 +293,13 @@ export const moveFunctions = {
     },
   }),
   makedirs: fn({
-    doc: 'Makes the folders above a path. A path that ends with a slash is a folder itself.',
+    doc: 'Creates the folders above a path. A path that ends with a slash is a folder itself.',
     examples: ["salt '*' file.makedirs /opt/code/"],
     params: { path, ...ownerParams },
     run: (args) => makeParents(expandUser(args.path), args),
   }),
   makedirs_perms: fn({
-    doc: 'Makes a folder and those above it with an owner and a mode.',
+    doc: 'Creates a folder and those above it with an owner and a mode.',
     examples: ["salt '*' file.makedirs_perms /opt/code"],
     params: {
       name: p.path(),

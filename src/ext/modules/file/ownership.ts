@@ -1,4 +1,4 @@
-// Functions of `file` on owners, groups and modes.
+// Functions of `file` for owners, groups and modes.
 
 import { fn, p, type Value } from 'halite/sdk';
 import { expandUser } from 'halite/sdk/fs';
@@ -7,7 +7,7 @@ import { changeMode, changeOwner, gidOf, uidOf } from '../../shared/file/owner.t
 import { fileStats } from '../../shared/file/stats.ts';
 
 const path = p.path();
-const follow = p.bool({ default: true, doc: 'look at what a link points to' });
+const follow = p.bool({ default: true, doc: 'follow links' });
 const fact = (doc: string, name: string, key: string, fallback: Value) =>
   fn({
     doc,
@@ -39,7 +39,7 @@ export const ownershipFunctions = {
     run: (args) => changeOwner(expandUser(args.path), args.user, args.group),
   }),
   lchown: fn({
-    doc: 'Changes the owner and group of a file; of a link, of the link itself.',
+    doc: 'Changes the owner and group of a file; for a link, of the link itself.',
     examples: ["salt '*' file.lchown /path/to/link root root"],
     params: {
       path,
@@ -58,7 +58,7 @@ export const ownershipFunctions = {
     },
   }),
   uid_to_user: fn({
-    doc: 'The name behind a user id; the id itself when there is none.',
+    doc: 'The name of a user id; the id itself when there is none.',
     examples: ["salt '*' file.uid_to_user 0"],
     params: { uid: p.oneOf(['int', 'string'], { nullable: true }) },
     run: ({ uid }) => (typeof uid === 'number' ? (userById(uid)?.name ?? uid) : uid),
@@ -70,7 +70,7 @@ export const ownershipFunctions = {
     run: ({ user }) => uidOf(user),
   }),
   gid_to_group: fn({
-    doc: 'The name behind a group id; the id itself when there is none.',
+    doc: 'The name of a group id; the id itself when there is none.',
     examples: ["salt '*' file.gid_to_group 0"],
     params: { gid: p.oneOf(['int', 'string'], { nullable: true }) },
     run({ gid }) {

@@ -1,4 +1,4 @@
-// Function `file.check_perms`: owner, group and mode compared and set.
+// Function `file.check_perms`: compares and sets owner, group and mode.
 import { dictGet, fn, isDict, newDict, type PlainDict, p, pyStr, type Value } from 'halite/sdk';
 import { expandUser, normalizeMode } from 'halite/sdk/fs';
 import { permsNeeded, setPerms } from '../../shared/file/perms.ts';
@@ -17,7 +17,7 @@ type SelinuxArgs = { readonly [key in keyof typeof selinuxParams]: Value };
 export const selinuxOf = ({ seuser, serole, setype, serange }: SelinuxArgs) =>
   readSelinux(newDict(Object.entries({ seuser, serole, setype, serange })));
 
-/** What the file had (`luser`, …) and what differs from the request (`cuser`, …). */
+/** The values of the file (`luser`, …) and those that differ from the request (`cuser`, …). */
 function comparison(found: PlainDict, user: Value, group: Value, mode: string | null): PlainDict {
   const perms = newDict([
     ['luser', (typeof user === 'number' ? found['uid'] : found['user']) ?? null],
@@ -30,7 +30,7 @@ function comparison(found: PlainDict, user: Value, group: Value, mode: string | 
   return perms;
 }
 
-/** The answer so far, when the caller hands one in: changes are added to it, its comment stands first. */
+/** The answer so far, if the caller passes one: changes are added to it, and its comment comes first. */
 function answer(
   given: Value,
   name: string,
@@ -51,11 +51,11 @@ function answer(
 
 export const permsFunctions = {
   check_perms: fn({
-    doc: 'Compares owner, group and mode of a file and sets what differs: the answer, and what was found and asked for.',
+    doc: 'Compares owner, group and mode of a file and sets what differs: returns the answer, and the present and requested values.',
     examples: ["salt '*' file.check_perms /etc/sudoers '{}' root root 400"],
     params: {
       name: p.path(),
-      ret: p.dict({ nullable: true, doc: 'an answer to go on with, or an empty map' }),
+      ret: p.dict({ nullable: true, doc: 'an answer to extend, or an empty map' }),
       user: p.oneOf(['int', 'string'], { nullable: true }),
       group: p.oneOf(['int', 'string'], { nullable: true }),
       mode: p.string({ nullable: true }),

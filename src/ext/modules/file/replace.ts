@@ -55,14 +55,14 @@ function read(path: string, encoding: string | null): string {
   }
 }
 
-/** The text with the content put in front or behind, when it is not there yet. */
+/** The text with the content added at the start or end, unless it already contains it. */
 function withMissing(text: string, args: ReplaceArgs, flags: string, replaced: boolean): string[] {
   const content = args.not_found_content ? args.not_found_content : args.repl;
   const there = pyRegexSearch(`^${pyEscape(content)}($|(?=\\r\\n))`, flags).test(text);
   const known = keepLines(text);
   if (replaced || there) return known;
   const addition = args.not_found_content ?? args.repl;
-  // One piece however many lines it has: the difference shows it so.
+  // The content is one element even if it has several lines; the diff shows it this way.
   if (args.prepend_if_not_found) return [`${addition}\n`, ...known];
   const last = known.pop();
   return [...known, ...(last === undefined ? [] : [last.endsWith('\n') ? last : `${last}\n`]), `${addition}\n`];
@@ -96,7 +96,7 @@ function replace(args: ReplaceArgs): Value {
   return args.show_changes ? unifiedDiff(keepLines(before), lines) : after !== before;
 }
 
-/** Puts a comment sign before lines that fit, or takes it away. The diff of those lines, or False when none fits. */
+/** Comments or uncomments matching lines. Returns the diff of those lines, or False when none matches. */
 function commentLine(path: string, regex: string, char: string, comment: boolean, backup: Value): Value {
   const inner = regex.replace(/^\^+/, '').replace(/\$+$/, '');
   const end = regex.endsWith('$') ? '$' : '';
@@ -114,7 +114,7 @@ function commentLine(path: string, regex: string, char: string, comment: boolean
     return line.slice(start);
   };
   const lines = keepLines(readFileSync(target, 'utf8')).map((line) => {
-    // A dollar sign in the pattern stands before the line's end.
+    // A dollar sign in the pattern matches before the line end.
     if (!pattern.test(line.replace(/\n$/, '')) && !pattern.test(line)) return line;
     const changed = comment ? `${char}${line}` : strip(line);
     before.push(line);
@@ -140,12 +140,12 @@ const bufsize = p.ignored({ default: 1, doc: 'accepted; the whole file is read' 
 const backup = p.oneOf(['bool', 'string'], {
   default: '.bak',
   nullable: true,
-  doc: 'ending of the backup’s name; False for none',
+  doc: 'suffix of the backup’s name; False for none',
 });
 
 export const replaceFunctions = {
   replace: fn({
-    doc: 'Replaces what fits a regular expression. The changes as a diff, or whether there were any.',
+    doc: 'Replaces what matches a regular expression. The changes as a diff, or whether there were any.',
     examples: [
       "salt '*' file.replace /etc/httpd/httpd.conf pattern='LogLevel warn' repl='LogLevel info'",
       "salt '*' file.replace /some/file pattern='before' repl='after' flags='[MULTILINE, IGNORECASE]'",
@@ -154,26 +154,26 @@ export const replaceFunctions = {
       path,
       pattern: p.string(),
       repl: p.string({ doc: 'the new text; \\1 and \\g<name> stand for groups' }),
-      count: p.int({ default: 0, doc: 'at most that many; 0 for all' }),
+      count: p.int({ default: 0, doc: 'maximum number of replacements; 0 for all' }),
       flags,
       bufsize,
-      append_if_not_found: p.bool({ default: false, doc: 'add the text at the end when nothing fits' }),
-      prepend_if_not_found: p.bool({ default: false, doc: 'add the text at the beginning when nothing fits' }),
+      append_if_not_found: p.bool({ default: false, doc: 'add the text at the end when nothing matches' }),
+      prepend_if_not_found: p.bool({ default: false, doc: 'add the text at the beginning when nothing matches' }),
       not_found_content: p.string({ default: null, doc: 'what to add then, instead of the new text' }),
       backup,
       dry_run: p.bool({ default: false, doc: 'change nothing' }),
-      search_only: p.bool({ default: false, doc: 'only say whether it fits' }),
-      show_changes: p.bool({ default: true, doc: 'give back the diff' }),
+      search_only: p.bool({ default: false, doc: 'only return whether it matches' }),
+      show_changes: p.bool({ default: true, doc: 'return the diff' }),
       ignore_if_missing: p.bool({ default: false }),
       preserve_inode: p.bool({ default: true }),
-      backslash_literal: p.bool({ default: false, doc: 'a backslash in the new text means itself' }),
+      backslash_literal: p.bool({ default: false, doc: 'backslashes in the new text are literal' }),
       encoding: p.string({ default: null }),
     },
     reads: ({ dry_run }) => dry_run,
     run: (args) => replace(args),
   }),
   search: fn({
-    doc: 'Whether a regular expression fits anywhere in a file.',
+    doc: 'Whether a regular expression matches anywhere in a file.',
     examples: ["salt '*' file.search /etc/crontab 'mymaintenance.sh'"],
     params: {
       path,
@@ -194,13 +194,13 @@ export const replaceFunctions = {
     },
   }),
   comment: fn({
-    doc: 'Puts a comment sign before the lines a regular expression fits.',
+    doc: 'Comments out the lines that match a regular expression.',
     examples: ["salt '*' file.comment /etc/modules pcspkr"],
     params: { path, regex: p.string(), char: p.string({ default: '#' }), backup },
     run: (args) => commentLine(args.path, args.regex, args.char, true, args.backup),
   }),
   uncomment: fn({
-    doc: 'Takes the comment sign away from the lines a regular expression fits.',
+    doc: 'Uncomments the lines that match a regular expression.',
     examples: ["salt '*' file.uncomment /etc/hosts.deny 'ALL: PARANOID'"],
     params: { path, regex: p.string(), char: p.string({ default: '#' }), backup },
     run: (args) => commentLine(args.path, args.regex, args.char, false, args.backup),
@@ -212,7 +212,7 @@ export const replaceFunctions = {
     run: (args) => commentLine(args.path, args.regex, args.char, args.cmnt, args.backup),
   }),
   sed: fn({
-    doc: 'Runs sed on a file and gives back what cmd.run_all does. file.replace is better in most cases.',
+    doc: 'Runs sed on a file and returns what cmd.run_all does. file.replace is better in most cases.',
     examples: ["salt '*' file.sed /etc/httpd/httpd.conf 'LogLevel warn' 'LogLevel info'"],
     params: {
       path,
@@ -249,7 +249,7 @@ export const replaceFunctions = {
     },
   }),
   psed: fn({
-    doc: 'Replaces what fits a regular expression. Older than file.replace, which is better.',
+    doc: 'Replaces what matches a regular expression. Older than file.replace, which is better.',
     examples: ["salt '*' file.psed /etc/httpd/httpd.conf 'LogLevel warn' 'LogLevel info'"],
     params: {
       path,

@@ -1,4 +1,4 @@
-// Functions of `file` on sources: the hash that one must have.
+// Functions of `file` for sources: the expected hash of a source.
 
 import { fn, newDict, p, pyStr, type Value } from 'halite/sdk';
 import { osError, readFileSync } from 'halite/sdk/fs';
@@ -8,15 +8,15 @@ import { asState } from './as-state.ts';
 
 export const sourceFunctions = {
   get_source_sum: fn({
-    doc: 'Kind and digits of the hash a source must have: as given, or out of a file of sums.',
+    doc: 'Type and digits of the expected hash of a source: as given, or from a hash file.',
     examples: [
       "salt '*' file.get_source_sum /tmp/foo.tar.gz source=https://example.com/foo.tar.gz source_hash=https://example.com/SHA256SUMS",
     ],
     params: {
       file_name: p.string({ default: '', doc: 'the file it is for' }),
-      source: p.string({ default: '', doc: 'where the file comes from' }),
-      source_hash: p.scalar({ default: null, doc: 'a hash, kind=hash, or where a file of sums is' }),
-      source_hash_name: p.scalar({ default: null, doc: 'name to look for in the file of sums' }),
+      source: p.string({ default: '', doc: 'the source of the file' }),
+      source_hash: p.scalar({ default: null, doc: 'a hash, type=hash, or the address of a hash file' }),
+      source_hash_name: p.scalar({ default: null, doc: 'name to search in the hash file' }),
       saltenv: p.string({ default: 'base', doc: 'environment of salt:// paths' }),
       verify_ssl: p.oneOf(['bool', 'string'], { default: true, doc: 'check certificates' }),
     },
@@ -34,14 +34,14 @@ export const sourceFunctions = {
     },
   }),
   extract_hash: fn({
-    doc: "The hash of a file out of a list of sums: by the name asked for, the file's own or that of its source.",
+    doc: 'The hash of a file in a hash file: by the given name, the name of the file or that of its source.',
     examples: ["salt '*' file.extract_hash /path/to/hash/file sha512 /etc/foo"],
     params: {
-      hash_fn: p.path({ doc: 'the list of sums' }),
-      hash_type: p.string({ default: 'sha256', nullable: true, doc: 'kind of the hash; an empty text takes any' }),
+      hash_fn: p.path({ doc: 'the hash file' }),
+      hash_type: p.string({ default: 'sha256', nullable: true, doc: 'type of the hash; an empty text means any' }),
       file_name: p.string({ default: '', falsy: null }),
       source: p.string({ default: '', falsy: null }),
-      source_hash_name: p.string({ default: null, falsy: null, doc: 'name to look for in the list first' }),
+      source_hash_name: p.string({ default: null, falsy: null, doc: 'name to search first' }),
     },
     run(args): Value {
       let list: string;

@@ -1,4 +1,4 @@
-// Functions of `file` that say what a path is.
+// Functions of `file` that describe a path.
 
 import { join } from 'node:path';
 import { commandError, fn, invocationError, newDict, type PlainDict, p, pyStr, type Value } from 'halite/sdk';
@@ -129,7 +129,7 @@ export const statFunctions = {
     },
   }),
   statvfs: fn({
-    doc: 'Blocks and files of the filesystem a path is on.',
+    doc: 'Blocks and files of the filesystem of a path.',
     examples: ["salt '*' file.statvfs /path/to/file"],
     params: { path },
     run(args) {
@@ -155,7 +155,7 @@ export const statFunctions = {
     },
   }),
   access: fn({
-    doc: 'Whether this minion may use a path: f (it is there), r, w or x.',
+    doc: 'Whether this minion may use a path: f (it exists), r, w or x.',
     examples: ["salt '*' file.access /path/to/file f", "salt '*' file.access /path/to/file x"],
     params: { path, mode: p.oneOf(['int', 'string']) },
     run: (args) => canAccess(expandUser(args.path), args.mode),
@@ -192,7 +192,7 @@ export const statFunctions = {
     run: (args) => dirName(args.path),
   }),
   join: fn({
-    doc: 'Parts put together to a path; an absolute part starts over.',
+    doc: 'Joins parts to a path; an absolute part discards the parts before it.',
     examples: ["salt '*' file.join '/' 'usr' 'local' 'bin'"],
     params: { args: p.rest() },
     inline: true,
@@ -210,7 +210,7 @@ export const statFunctions = {
     run: (args) => normalPath(args.path),
   }),
   pardir: fn({
-    doc: 'How the folder above is written: two dots.',
+    doc: 'The name of the parent folder: two dots.',
     examples: ["salt '*' file.pardir"],
     inline: true,
     run: () => '..',

@@ -1,4 +1,4 @@
-// firewall-cmd, and what several functions of `firewalld` share.
+// Runs firewall-cmd; helpers shared by several functions of `firewalld`.
 import { commandError, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
 import { runTool } from 'halite/sdk/system';
 import { lines, splitTimes } from 'halite/sdk/text';
@@ -12,7 +12,7 @@ export async function ask(ctx: ModuleContext, ...args: string[]): Promise<string
 export const lasting = (permanent: boolean): string[] => (permanent ? ['--permanent'] : []);
 export const inZone = (zone: string | null): string[] => (zone ? [`--zone=${zone}`] : []);
 
-export const permanent = p.bool({ default: true, doc: 'in what is loaded at start' });
+export const permanent = p.bool({ default: true, doc: 'in the permanent configuration' });
 export const zone = p.string({ doc: 'the zone' });
 export const someZone = p.string({ default: null, doc: 'the zone; by default the default one' });
 export const restart = p.bool({ default: true, doc: 'load it now' });

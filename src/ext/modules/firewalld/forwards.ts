@@ -1,4 +1,4 @@
-// Blocks of ICMP and forwarded ports of `firewalld`.
+// Functions of `firewalld` for ICMP blocks and forwarded ports.
 
 import { fn, type ModuleContext, type ModuleFunction, newDict, p } from 'halite/sdk';
 import { lines, words } from 'halite/sdk/text';
@@ -33,7 +33,7 @@ export const icmp = {
     run: (args, ctx) => icmpTypes(args.permanent, ctx),
   }),
   list_icmp_block: fn({
-    doc: 'Kinds of ICMP messages a zone blocks.',
+    doc: 'Kinds of ICMP messages that a zone blocks.',
     examples: ["salt '*' firewalld.list_icmp_block zone"],
     params: { zone, permanent },
     run: (args, ctx) => icmpBlocks(args.zone, args.permanent, ctx),
@@ -50,7 +50,7 @@ const forwardParams = {
   dstaddr: p.string({ default: '', doc: 'address there' }),
   permanent,
 };
-export const force_masquerade = p.bool({ default: false, doc: 'hide the addresses behind the zone first' });
+export const force_masquerade = p.bool({ default: false, doc: 'enable masquerading first' });
 
 export async function forcedMasquerade(of: string, force: boolean, ctx: ModuleContext): Promise<void> {
   if (force && !(await masquerades(of, true, ctx))) await ask(ctx, `--zone=${of}`, '--add-masquerade', '--permanent');
@@ -58,7 +58,7 @@ export async function forcedMasquerade(of: string, force: boolean, ctx: ModuleCo
 
 export const forwards = {
   list_port_fwd: fn({
-    doc: 'Ports a zone passes on.',
+    doc: 'Forwarded ports of a zone.',
     examples: ["salt '*' firewalld.list_port_fwd public"],
     params: { zone, permanent },
     run: async (args, ctx) =>
@@ -75,7 +75,7 @@ export const forwards = {
       }),
   }),
   add_port_fwd: fn({
-    doc: 'Passes a port on.',
+    doc: 'Adds a port forwarding.',
     examples: ["salt '*' firewalld.add_port_fwd public 80 443 tcp"],
     params: { ...forwardParams, force_masquerade },
     async run(args, ctx) {
@@ -85,7 +85,7 @@ export const forwards = {
     },
   }),
   remove_port_fwd: fn({
-    doc: 'Passes a port on no longer.',
+    doc: 'Removes a port forwarding.',
     examples: ["salt '*' firewalld.remove_port_fwd public 80 443 tcp"],
     params: forwardParams,
     run: (args, ctx) =>

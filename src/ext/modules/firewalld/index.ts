@@ -1,4 +1,4 @@
-// Execution module `firewalld`: zones and services of the firewall, by firewall-cmd.
+// Execution module `firewalld`: zones and services of the firewall, with firewall-cmd.
 
 import { commandError, defineModule, fn, type ModuleFunction, type Param, p } from 'halite/sdk';
 import { which } from 'halite/sdk/system';
@@ -17,7 +17,7 @@ import {
 } from './command.ts';
 import { force_masquerade, forcedMasquerade, forwards, icmp } from './forwards.ts';
 
-/** What a zone has of something: list, add, remove. `option` is firewall-cmd's word for it. */
+/** Functions that list, add and remove one kind of setting of a zone. `option` is its name in firewall-cmd. */
 function listFunctions(
   what: { list: string; one: string; option: string; listOption?: string; byLine?: boolean },
   docs: { list: string; add: string; remove: string },
@@ -63,12 +63,12 @@ const general = {
     run: (_, ctx) => ask(ctx, '--version'),
   }),
   reload_rules: fn({
-    doc: 'Loads what is permanent.',
+    doc: 'Loads the permanent configuration.',
     examples: ["salt '*' firewalld.reload_rules"],
     run: (_, ctx) => ask(ctx, '--reload'),
   }),
   make_permanent: fn({
-    doc: 'Keeps what is in force.',
+    doc: 'Makes the running configuration permanent.',
     examples: ["salt '*' firewalld.make_permanent"],
     run: (_, ctx) => ask(ctx, '--runtime-to-permanent'),
   }),
@@ -103,7 +103,7 @@ const general = {
       parseZones(await ask(ctx, ...inZone(args.zone), '--list-all', ...lasting(args.permanent))),
   }),
   new_zone: fn({
-    doc: 'Makes a zone.',
+    doc: 'Creates a zone.',
     examples: ["salt '*' firewalld.new_zone mine"],
     params: { zone, restart },
     run: (args, ctx) => manage(`zone=${args.zone}`, true, args.restart, ctx),
@@ -115,19 +115,19 @@ const general = {
     run: (args, ctx) => manage(`zone=${args.zone}`, false, args.restart, ctx),
   }),
   get_masquerade: fn({
-    doc: 'Whether a zone hides the addresses behind it.',
+    doc: 'Whether a zone has masquerading.',
     examples: ["salt '*' firewalld.get_masquerade public"],
     params: { zone: someZone, permanent },
     run: (args, ctx) => masquerades(args.zone, args.permanent, ctx),
   }),
   add_masquerade: fn({
-    doc: 'Hides the addresses behind a zone.',
+    doc: 'Enables masquerading of a zone.',
     examples: ["salt '*' firewalld.add_masquerade dmz"],
     params: { zone: someZone, permanent },
     run: (args, ctx) => ask(ctx, ...inZone(args.zone), '--add-masquerade', ...lasting(args.permanent)),
   }),
   remove_masquerade: fn({
-    doc: 'Hides the addresses behind a zone no longer.',
+    doc: 'Disables masquerading of a zone.',
     examples: ["salt '*' firewalld.remove_masquerade dmz"],
     params: { zone: someZone, permanent },
     run: (args, ctx) => ask(ctx, ...inZone(args.zone), '--remove-masquerade', ...lasting(args.permanent)),
@@ -156,20 +156,20 @@ const services = {
     run: (args, ctx) => manage(`service=${args.name}`, false, args.restart, ctx),
   }),
   list_services: fn({
-    doc: 'Services a zone lets in.',
+    doc: 'Services that a zone allows.',
     examples: ["salt '*' firewalld.list_services public"],
     params: { zone: someZone, permanent },
     run: async (args, ctx) =>
       words(await ask(ctx, ...inZone(args.zone), '--list-services', ...lasting(args.permanent))),
   }),
   add_service: fn({
-    doc: 'Lets a service in.',
+    doc: 'Allows a service.',
     examples: ["salt '*' firewalld.add_service ssh public"],
     params: { service, zone: someZone, permanent },
     run: (args, ctx) => ask(ctx, ...inZone(args.zone), `--add-service=${args.service}`, ...lasting(args.permanent)),
   }),
   remove_service: fn({
-    doc: 'Lets a service in no longer.',
+    doc: 'Removes a service from the allowed ones.',
     examples: ["salt '*' firewalld.remove_service ssh public"],
     params: { service, zone: someZone, permanent },
     run: (args, ctx) => ask(ctx, ...inZone(args.zone), `--remove-service=${args.service}`, ...lasting(args.permanent)),
@@ -230,7 +230,7 @@ const lists = {
     { list: 'Rules of a zone in the rich language.', add: 'Adds such a rule.', remove: 'Removes such a rule.' },
   ),
   add_port: fn({
-    doc: 'Lets a port in.',
+    doc: 'Allows a port.',
     examples: ["salt '*' firewalld.add_port internal 443/tcp"],
     params: { zone, port: p.string({ doc: 'port and protocol' }), permanent, force_masquerade },
     async run(args, ctx) {

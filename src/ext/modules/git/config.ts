@@ -1,4 +1,4 @@
-// Functions of `git` on its configuration.
+// Functions of `git` for its configuration.
 import {
   commandError,
   fn,
@@ -59,7 +59,7 @@ async function getAll(key: string, place: Place, ctx: ModuleContext): Promise<st
 const texts = (value: Value): string[] => (Array.isArray(value) ? value.map(pyStr) : pyStr(value).split(','));
 
 const getRegexp = fn({
-  doc: 'All settings whose names fit an expression.',
+  doc: 'All settings whose names match a regular expression.',
   examples: ["salt myminion git.config_get_regexp /path/to/repo 'url.+'"],
   params: { key: p.string(), value_regex: p.string({ default: null }), ...params },
   async run(args, ctx) {

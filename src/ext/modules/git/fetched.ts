@@ -1,4 +1,4 @@
-// What `git fetch` says it did.
+// Reads the output of `git fetch`.
 import { newDict, type PlainDict, type Value } from 'halite/sdk';
 import { lineList } from './run.ts';
 

@@ -1,4 +1,4 @@
-// Functions of `git` that only look.
+// Functions of `git` that only read.
 
 import { join } from 'node:path';
 import {
@@ -115,7 +115,6 @@ function mergeBaseWords(args: MergeBase): string[] {
   return [...(args.all ? ['--all'] : []), ...kind, ...(list.length === 0 && args.fork_point ? ['HEAD'] : list)];
 }
 
-/** Says so when the failure shall not become the job's. */
 const at = (args: { cwd: string; user: Value; output_encoding: Value }) => ({
   cwd: expandPath(args.cwd, args.user),
   user: args.user,
@@ -146,7 +145,7 @@ export const readingFunctions = {
     run: (args, ctx) => gitText(['rev-parse', ...(args.short ? ['--short'] : []), args.rev], at(args), ctx),
   }),
   rev_parse: fn({
-    doc: 'What rev-parse says.',
+    doc: 'The output of rev-parse.',
     examples: ['salt myminion git.rev_parse /path/to/repo HEAD'],
     params: { cwd, rev: p.string({ default: null }), ...options, ...basic },
     run: (args, ctx) =>
@@ -322,7 +321,7 @@ export const readingFunctions = {
     },
   }),
   merge_tree: fn({
-    doc: 'What a merge would bring.',
+    doc: 'The result of a merge, without making it.',
     examples: ['salt myminion git.merge_tree /path/to/repo HEAD upstream/dev'],
     params: { cwd, ref1: p.string(), ref2: p.string(), base: p.string({ default: null }), ...basic },
     async run(args, ctx) {
@@ -347,7 +346,7 @@ export const readingFunctions = {
     },
   }),
   symbolic_ref: fn({
-    doc: 'What a symbolic reference points to.',
+    doc: 'The target of a symbolic reference.',
     examples: ['salt myminion git.symbolic_ref /path/to/repo HEAD'],
     params: { cwd, ref: p.string(), value: p.string({ default: null, falsy: null }), ...options, ...basic },
     run(args, ctx) {

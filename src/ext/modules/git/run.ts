@@ -1,4 +1,4 @@
-// Running git: as another user, with a key for ssh, and with failures in Salt's words.
+// Runs git: as another user, with a key for ssh, and with Salt's error messages.
 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ export const who = {
   user: p.string({ default: null, doc: 'run as this user' }),
   password: p.ignored({ default: null, doc: 'Windows only' }),
 };
-export const ignore = p.truthy({ default: false, doc: 'a failure is no failure of the job' });
+export const ignore = p.truthy({ default: false, doc: 'a failure does not make the job fail' });
 export const encoding = p.string({ default: null, doc: 'encoding of the output' });
 export const options = {
   opts: p.oneOf(['string', 'list'], { default: '', doc: 'options of the command' }),
@@ -34,7 +34,7 @@ export interface GitOptions {
   readonly identity?: Value;
   readonly saltenv?: string;
   readonly output_encoding?: Value;
-  /** Give failures back instead of throwing them. */
+  /** Return failures instead of throwing them. */
   readonly lenient?: boolean;
   /** stderr goes into stdout. */
   readonly merge?: boolean;
@@ -48,7 +48,7 @@ export interface GitResult {
 
 export const redacted = (text: string): string => text.replace(/(https?):\/\/.*@/gi, '$1://<redacted>@');
 
-/** A path in the home of the user; absolute ones stay. */
+/** A path relative to the user's home folder; absolute paths are unchanged. */
 export function expandPath(cwd: Value, user: Value): string {
   return joinPath(expandUser(user ? `~${pyStr(user)}` : '~'), pyStr(cwd));
 }
@@ -73,7 +73,7 @@ async function call(command: string[], request: GitOptions, env: PlainDict, ctx:
   return { retcode: out.retcode, stdout: pyStr(out.stdout ?? ''), stderr: pyStr(out.stderr ?? '') };
 }
 
-/** A key that ssh accepts: readable by the user alone. */
+/** A key that ssh accepts: readable only by the user. */
 async function keyFile(
   identity: string,
   folder: string,
@@ -130,7 +130,7 @@ async function runWithIdentity(command: string[], request: GitOptions, ctx: Modu
   throw commandError(`Unable to authenticate using identity file:\n\n${errors.join('\n')}${lost}`);
 }
 
-/** Runs `git …`; a failure is thrown as `Command 'git …' failed: …` unless asked otherwise. */
+/** Runs `git …`; a failure throws `Command 'git …' failed: …` unless the options say otherwise. */
 export async function git(args: readonly string[], request: GitOptions, ctx: ModuleContext): Promise<GitResult> {
   const command = ['git', ...args];
   if (request.identity) return runWithIdentity(command, request, ctx);

@@ -51,11 +51,11 @@ async function worktree(
 
 export const worktreeFunctions = {
   list_worktrees: fn({
-    doc: 'The worktrees of a repository; only those whose folder is gone with stale=True, both with all=True.',
+    doc: 'The worktrees of a repository; with stale=True only those whose folder is missing, with all=True both.',
     examples: ['salt myminion git.list_worktrees /path/to/repo'],
     params: {
       cwd,
-      stale: p.bool({ default: false, doc: 'only those whose folder is gone' }),
+      stale: p.bool({ default: false, doc: 'only those whose folder is missing' }),
       ...who,
       output_encoding: encoding,
       kwargs: p.kwargs({ doc: 'all' }),
@@ -74,14 +74,14 @@ export const worktreeFunctions = {
     },
   }),
   worktree_add: fn({
-    doc: 'Makes a worktree.',
+    doc: 'Creates a worktree.',
     examples: ['salt myminion git.worktree_add /path/to/repo/main ../hotfix ref=origin/main'],
     params: {
       cwd,
       worktree_path: p.string({ doc: 'its folder' }),
       ref: p.string({ default: null, falsy: null, doc: 'revision to check out' }),
-      reset_branch: p.truthy({ default: null, doc: 'set a branch that is there to it' }),
-      force: p.truthy({ default: null, doc: 'also if the branch is checked out elsewhere' }),
+      reset_branch: p.truthy({ default: null, doc: 'reset an existing branch to it' }),
+      force: p.truthy({ default: null, doc: 'also if the branch is checked out in another worktree' }),
       detach: p.bool({ default: false, doc: 'without a branch' }),
       ...options,
       ...tail,
@@ -106,12 +106,12 @@ export const worktreeFunctions = {
     },
   }),
   worktree_prune: fn({
-    doc: 'Forgets worktrees whose folder is gone.',
+    doc: 'Removes the records of worktrees whose folder is missing.',
     examples: ['salt myminion git.worktree_prune /path/to/repo dry_run=True'],
     params: {
       cwd,
-      dry_run: p.bool({ default: false, doc: 'only say so' }),
-      verbose: p.bool({ default: true, doc: 'say what was done' }),
+      dry_run: p.bool({ default: false, doc: 'only report it' }),
+      verbose: p.bool({ default: true, doc: 'print what was done' }),
       expire: p.string({ default: null, falsy: null, doc: 'only those older than that' }),
       ...options,
       ...tail,
@@ -132,7 +132,7 @@ export const worktreeFunctions = {
       ),
   }),
   worktree_rm: fn({
-    doc: 'Removes the folder of a worktree. git.worktree_prune forgets it.',
+    doc: 'Removes the folder of a worktree. git.worktree_prune removes its record.',
     examples: ['salt myminion git.worktree_rm /path/to/worktree'],
     params: { cwd, user: who.user, output_encoding: encoding },
     async run(args, ctx) {

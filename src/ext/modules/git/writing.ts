@@ -56,7 +56,7 @@ const plainCommand = (name: string, doc: string, withIdentity: boolean) =>
 
 export const writingFunctions = {
   add: fn({
-    doc: 'Puts files into the index.',
+    doc: 'Adds files to the index.',
     examples: ['salt myminion git.add /path/to/repo foo/bar.py'],
     params: { cwd, filename: p.string(), ...options, ...tail },
     run: (args, ctx) =>
@@ -191,7 +191,7 @@ export const writingFunctions = {
       ),
   }),
   discard_local_changes: fn({
-    doc: 'Throws changes of files away.',
+    doc: 'Discards changes of files.',
     examples: ['salt myminion git.discard_local_changes /path/to/repo'],
     params: { cwd, path: p.string({ default: '.' }), ...tail },
     run: (args, ctx) =>
@@ -236,7 +236,7 @@ export const writingFunctions = {
     },
   }),
   init: fn({
-    doc: 'Makes a repository.',
+    doc: 'Creates a repository.',
     examples: ['salt myminion git.init /path/to/bare/repo.git bare=True'],
     params: {
       cwd,
@@ -297,7 +297,7 @@ export const writingFunctions = {
     run: (args, ctx) => gitText(command('push', args, ...optional(args.remote), ...optional(args.ref)), at(args), ctx),
   }),
   rebase: fn({
-    doc: 'Puts commits on another base.',
+    doc: 'Rebases commits.',
     examples: ['salt myminion git.rebase /path/to/repo master'],
     params: { cwd, rev: p.string({ default: 'master' }), ...options, ...tail },
     run(args, ctx) {
@@ -354,13 +354,13 @@ export const writingFunctions = {
     run: (args, ctx) => gitText(command('rm', args, '--', args.filename), at(args), ctx),
   }),
   stash: fn({
-    doc: 'Puts changes aside.',
+    doc: 'Stashes changes.',
     examples: ['salt myminion git.stash /path/to/repo'],
     params: { cwd, action: p.string({ default: 'save' }), ...options, ...tail },
     run: (args, ctx) => gitText([...words(args.git_opts), 'stash', args.action, ...words(args.opts)], at(args), ctx),
   }),
   submodule: fn({
-    doc: 'Works on submodules.',
+    doc: 'Manages submodules.',
     examples: ["salt myminion git.submodule /path/to/repo update opts='--init'"],
     params: { cwd, command: p.string(), ...options, ...remoteTail, kwargs: p.kwargs() },
     run: (args, ctx) =>

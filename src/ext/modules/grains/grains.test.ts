@@ -1,4 +1,4 @@
-// Grains that operators set: kept in the file, seen at once, refused where that would lose something.
+// Grains that operators set: stored in the file, visible immediately, refused where data would be lost.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -39,7 +39,7 @@ it('compares lists as their text', async () => {
 });
 
 describe('setting', () => {
-  it('writes YAML next to the configuration and lets the minion collect anew', async () => {
+  it('writes YAML next to the configuration and refreshes the grains', async () => {
     const ctx = make();
     expect(await call(ctx, 'setval', ['role', 'web'])).toEqual({ role: 'web' });
     await call(ctx, 'setvals', [{ tags: ['a', 'b'], deep: { x: 1 } }]);
@@ -48,12 +48,12 @@ describe('setting', () => {
     expect(await call(ctx, 'get', ['deep:x'])).toBe(1);
   });
 
-  it('leaves the pillar alone when asked', async () => {
+  it('does not refresh the pillar on request', async () => {
     await call(make(), 'setval', ['a', 1], newDict([['refresh_pillar', false]]));
     expect(refreshed).toEqual(['grains']);
   });
 
-  it('says what is wrong with a broken file and keeps it', async () => {
+  it('reports the error in a broken file and keeps the file', async () => {
     writeFileSync(join(folder, 'grains'), '{broken');
     expect(await call(make(), 'setval', ['a', 1])).toMatch(/^Unable to read existing grains file: /);
     expect(file()).toBe('{broken');
@@ -72,7 +72,7 @@ describe('setting', () => {
     });
   });
 
-  it('adds to and takes from nested lists', async () => {
+  it('adds to and removes from nested lists', async () => {
     const ctx = make({ a: { b: [1] } });
     expect(await call(ctx, 'append', ['a:b', 2])).toEqual({ a: { b: [1, 2] } });
     expect(await call(ctx, 'append', ['a:b', 2])).toBe('The val 2 was already in the list a:b');
@@ -91,7 +91,7 @@ describe('setting', () => {
     expect(await call(ctx, 'has_value', ['role'])).toBe(false);
   });
 
-  it('makes a random text once', async () => {
+  it('creates a random text once', async () => {
     const ctx = make();
     const made = await call(ctx, 'get_or_set_hash', ['app:key', 12]);
     expect(made).toMatch(/^.{12}$/);

@@ -1,4 +1,4 @@
-// Execution module `grains`: read the facts about this minion, and set own ones.
+// Execution module `grains`: reads and sets grains of this minion.
 import { randomInt } from 'node:crypto';
 import {
   type Dict,
@@ -25,7 +25,7 @@ import { defaultDelimiter, traverse } from 'halite/sdk/data';
 import { deepCopy, dictDelete, dictSet, filterBy, splitLast, valuesAt } from '../shared/data.ts';
 import { grainsPath, readGrainsFile, writeGrainsFile } from '../shared/grains-file.ts';
 
-/** What must not leave the house when grains are shown to others. */
+/** Grains that are hidden when grains are shown to others. */
 const sanitizers: Readonly<Record<string, (value: Value) => Value>> = {
   serialnumber: (value) => {
     const text = pyStr(value);
@@ -54,7 +54,7 @@ const copyAt = (ctx: ModuleContext, key: string, delimiter: string): Value | und
   return found === undefined ? undefined : deepCopy(found);
 };
 
-/** Writes grains into the minion's file and lets the minion collect anew. Text means it could not be done. */
+/** Writes grains into the minion's file and refreshes the grains. Returns a text when that failed. */
 async function setValues(
   values: Dict,
   destructive: boolean,
@@ -192,7 +192,7 @@ async function setPath(request: SetRequest, ctx: ModuleContext): Promise<PlainDi
   ]);
 }
 
-const delimiter = p.string({ default: defaultDelimiter, doc: 'what separates the levels of a key' });
+const delimiter = p.string({ default: defaultDelimiter, doc: 'separator of the levels of a key' });
 const key = p.string({ doc: 'the grain; levels are separated by colons' });
 
 const getter = (examples: string[]) =>
@@ -201,7 +201,7 @@ const getter = (examples: string[]) =>
     examples,
     params: {
       key,
-      default: p.any({ default: '', doc: 'given back, whatever it is, when there is no value' }),
+      default: p.any({ default: '', doc: 'returned when there is no value; any type' }),
       delimiter,
       ordered: p.bool({ default: true, doc: 'accepted; order is always kept' }),
     },
@@ -226,7 +226,7 @@ const reading = {
   items: fn({
     doc: 'All grains.',
     examples: ["salt '*' grains.items", "salt '*' grains.items sanitize=True"],
-    params: { sanitize: p.isTrue({ default: false, doc: 'hide names and serial numbers' }) },
+    params: { sanitize: p.isTrue({ default: false, doc: 'hide host names and serial numbers' }) },
     inline: true,
     run: (args, ctx) => (args.sanitize ? sanitized(ctx.grains) : ctx.grains),
   }),
@@ -265,14 +265,14 @@ const reading = {
     run: (args, ctx) => pyStr(args.value) === pyStr(traverse(ctx.grains, args.key) ?? ''),
   }),
   filter_by: fn({
-    doc: 'Picks an entry of a dictionary by the value of a grain; keys may be globs. `base` is merged below and `merge` above it.',
+    doc: 'Chooses an entry of a dictionary by the value of a grain; keys may be globs. `base` is merged below and `merge` above it.',
     examples: [`salt '*' grains.filter_by '{Debian: apache2, RedHat: httpd}'`],
     params: {
       lookup_dict: p.dict({ doc: 'grain value → anything' }),
-      grain: p.string({ default: 'os_family', doc: 'the grain to look at' }),
-      merge: p.any({ default: null, doc: 'dictionary put over the result' }),
-      default: p.string({ default: 'default', doc: 'key to take when nothing fits' }),
-      base: p.string({ default: null, doc: 'key of the entry the result is put over' }),
+      grain: p.string({ default: 'os_family', doc: 'the grain' }),
+      merge: p.any({ default: null, doc: 'dictionary merged over the result' }),
+      default: p.string({ default: 'default', doc: 'key to use when nothing matches' }),
+      base: p.string({ default: null, doc: 'key of the entry that is merged below the result' }),
     },
     run: (args, ctx) => filterBy(args.lookup_dict, valuesAt(ctx.grains, args.grain), args),
   }),
@@ -280,12 +280,12 @@ const reading = {
 
 const writing = {
   setvals: fn({
-    doc: 'Sets several grains and keeps them in the grains file.',
+    doc: 'Sets several grains and stores them in the grains file.',
     examples: [`salt '*' grains.setvals "{'key1': 'val1', 'key2': 'val2'}"`],
     params: {
       grains: p.dict({ doc: 'dictionary of new values' }),
       destructive: p.bool({ default: false, doc: 'remove grains whose new value is None' }),
-      refresh_pillar: p.bool({ default: true, doc: 'compile the pillar anew afterwards' }),
+      refresh_pillar: p.bool({ default: true, doc: 'compile the pillar again afterwards' }),
     },
     run({ grains, destructive, refresh_pillar }, ctx) {
       if (!isDict(grains)) throw pythonError('SaltException', 'setvals grains must be a dictionary.');
@@ -293,7 +293,7 @@ const writing = {
     },
   }),
   setval: fn({
-    doc: 'Sets a grain and keeps it in the grains file.',
+    doc: 'Sets a grain and stores it in the grains file.',
     examples: ["salt '*' grains.setval key val", `salt '*' grains.setval key "{'sub-key': 'val', 'sub-key2': 'val2'}"`],
     params: {
       key: p.string(),
@@ -321,7 +321,7 @@ const writing = {
     params: {
       key,
       val: p.any({ doc: 'the value, of any kind' }),
-      convert: p.bool({ default: false, doc: 'make a list of a single value first' }),
+      convert: p.bool({ default: false, doc: 'convert a single value to a list first' }),
       delimiter,
     },
     run(args, ctx) {
@@ -336,7 +336,7 @@ const writing = {
     },
   }),
   remove: fn({
-    doc: 'Takes a value out of a grain that is a list.',
+    doc: 'Removes a value from a grain that is a list.',
     examples: ["salt '*' grains.remove key val"],
     params: { key, val: p.any({ doc: 'the value, of any kind' }), delimiter },
     run(args, ctx) {
@@ -361,7 +361,7 @@ const writing = {
     run: (args, ctx) => setPath({ ...args, val: null, delimiter: defaultDelimiter }, ctx),
   }),
   get_or_set_hash: fn({
-    doc: 'A random text that is made once, kept as a grain and given back from then on. Not for secrets: grains are visible to the master.',
+    doc: 'A random text that is created once and stored as a grain. Not for secrets: grains are visible to the master.',
     examples: ["salt '*' grains.get_or_set_hash 'django:SECRET_KEY' 50"],
     params: {
       name: p.string(),
@@ -380,7 +380,7 @@ const writing = {
 
 export default defineModule({
   name: 'grains',
-  doc: 'Reads the facts about this minion, and sets own ones.',
+  doc: 'Reads and sets grains of this minion.',
   reads: ['get', 'fetch', 'has_value', 'items', 'item', 'ls', 'equals', 'filter_by'],
   functions: { ...reading, ...writing },
 });

@@ -1,4 +1,4 @@
-// http.query against a small server of its own; the expectations are what Salt 3006.27 answered to the same requests.
+// http.query against a local server; the expected values are the answers of Salt 3006.27 to the same requests.
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -62,7 +62,7 @@ const query = async (path: string, kwargs: PlainDict = {}): Promise<PlainDict> =
   (await call({ modules: [http], opts: { cachedir: tmp } }, 'http.query', [base + path], kwargs)) as PlainDict;
 
 describe('http.query', () => {
-  it('gives the body, and more when asked', async () => {
+  it('returns the body, and more on request', async () => {
     expect(await query('/echo')).toEqual({ body: 'GET /echo ' });
     expect(await query('/echo', { text: true, status: true })).toEqual({
       body: 'GET /echo ',
@@ -91,7 +91,7 @@ describe('http.query', () => {
     expect((await query('/latin'))['body']).toBe('é');
   });
 
-  it('sends parameters, data, headers and names', async () => {
+  it('sends parameters, data, headers and user names', async () => {
     expect((await query('/echo', { params: { q: 'a b' } }))['body']).toBe('GET /echo?q=a+b ');
     expect((await query('/echo', { method: 'POST', data: { a: 1, b: 'x&y' } }))['body']).toBe('POST /echo a=1&b=x%26y');
     expect((await query('/echo', { method: 'PUT', data: 'raw' }))['body']).toBe('PUT /echo raw');
@@ -116,7 +116,7 @@ describe('http.query', () => {
     expect(await query('/loop')).toMatchObject({ status: 302, error: 'HTTP 302: Found' });
   });
 
-  it('tells failures in the answer', async () => {
+  it('reports failures in the answer', async () => {
     expect(await query('/missing')).toEqual({ status: 404, error: 'HTTP 404: Not Found', body: 'nothing here' });
     expect(await query('/missing', { raise_error: false, status: true })).toEqual({
       body: 'nothing here',
@@ -126,7 +126,7 @@ describe('http.query', () => {
     expect(closed).toEqual({ status: 0, error: '[Errno 111] Connection refused' });
   });
 
-  it('has no body where no error is wanted, and no use for addresses of other kinds', async () => {
+  it('has no body where errors are suppressed, and refuses addresses of other kinds', async () => {
     const quiet = { raise_error: false, status: true };
     const closed = await call({ modules: [http] }, 'http.query', ['http://127.0.0.1:1/'], quiet);
     expect(closed).toEqual({ status: 599, body: null });
@@ -134,14 +134,14 @@ describe('http.query', () => {
     await expect(bogus).rejects.toThrow('Unsupported url scheme: bogus');
   });
 
-  it('asks nobody under test', async () => {
+  it('sends no request under test', async () => {
     const before = seen.length;
     expect(await query('/echo', { test: true })).toEqual({});
     expect(seen.length).toBe(before);
     expect(await query('/echo', { test: true, test_url: `${base}/json` })).toMatchObject({ test: true });
   });
 
-  it('writes files and keeps cookies', async () => {
+  it('writes files and stores cookies', async () => {
     const out = join(tmp, 'out');
     await query('/echo', { text_out: out });
     expect(readFileSync(out, 'utf8')).toBe('GET /echo ');

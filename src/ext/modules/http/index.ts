@@ -8,7 +8,7 @@ const kwargs = p.kwargs({
   doc: 'method, params, data, data_file, header_dict, header_list, header_file, username, password, decode, decode_type, status, headers, text, cookies, persist_session, ca_bundle, verify_ssl, cert, text_out, raise_error, formdata, …',
 });
 
-/** With `test` it asks nothing, or the address given for that. */
+/** With `test` it sends no request, or one to the address given for tests. */
 const testsOnly = (args: { readonly kwargs: PlainDict }): boolean => isTruthy(args.kwargs['test'] ?? null);
 
 export default defineModule({
@@ -16,7 +16,7 @@ export default defineModule({
   doc: 'Requests to web servers.',
   functions: {
     query: fn({
-      doc: 'Asks an address; gives `{body, status, headers, text, dict, error}` as far as asked for.',
+      doc: 'Sends a request; returns the requested parts of `{body, status, headers, text, dict, error}`.',
       examples: [
         "salt '*' http.query http://example.com/ status=True",
         "salt '*' http.query http://example.com/api method=POST data='{\"a\": 1}' decode=True",
@@ -33,7 +33,7 @@ export default defineModule({
       },
     }),
     wait_for_successful_query: fn({
-      doc: 'Asks again until there is no error, or the time is over.',
+      doc: 'Repeats the request until there is no error, or the timeout is reached.',
       examples: ["salt '*' http.wait_for_successful_query http://example.com/ wait_for=160 request_interval=1"],
       params: { url, wait_for: p.float({ default: 300, doc: 'seconds' }), kwargs },
       reads: testsOnly,
@@ -62,8 +62,8 @@ export default defineModule({
       doc: 'Fetches a bundle of certificates to trust.',
       examples: ["salt '*' http.update_ca_bundle"],
       params: {
-        target: p.string({ default: null, doc: 'where to' }),
-        source: p.string({ default: null, doc: 'where from' }),
+        target: p.string({ default: null, doc: 'the destination' }),
+        source: p.string({ default: null, doc: 'the source' }),
         merge_files: p.strings({ default: null, falsy: null, doc: 'certificates to append' }),
       },
       async run(args, ctx) {

@@ -1,4 +1,4 @@
-// http.query: builds the request from Salt's many options and shapes the answer.
+// http.query: builds the request from Salt's options and formats the answer.
 
 import { join } from 'node:path';
 import { gunzipSync, inflateRawSync } from 'node:zlib';
@@ -34,7 +34,7 @@ const bundles = [
   '/etc/ssl/cert.pem',
 ];
 
-/** The certificates to trust: the option `ca_bundle`, one in the file roots, or the system's. */
+/** The CA certificates: the option `ca_bundle`, a file in the file roots, or the system's. */
 function caBundle(opts: Options): string | undefined {
   const set = opts['ca_bundle'];
   if (set && existsSync(pyStr(set))) return pyStr(set);
@@ -57,7 +57,7 @@ function formText(value: Value): string {
     .join('&');
 }
 
-/** A file's text, or what its template gives. */
+/** The text of a file, rendered if it is a template. */
 async function fileText(
   path: Value,
   render: Value,
@@ -157,7 +157,7 @@ function decodeType(options: Options, headers: WebResponse['headers']): string {
   return ['xml', 'json', 'yaml'].find((kind) => type.includes(kind)) ?? 'plain';
 }
 
-/** With this backend Salt does not catch that there was no connection: the function fails in the library's words. */
+/** With this backend Salt does not catch connection errors: the function fails with the library's message. */
 function unreachable(address: string, reason: string): Error {
   const url = new URL(address);
   const scheme = url.protocol === 'https:' ? 'HTTPS' : 'HTTP';
@@ -171,7 +171,7 @@ function unreachable(address: string, reason: string): Error {
   return pythonError('ConnectionError', text);
 }
 
-/** Adds what was asked for to the answer. */
+/** Adds the requested parts to the answer. */
 function shape(ret: PlainDict, answer: WebResponse, options: Options): PlainDict {
   const text = ret['body'] ?? '';
   const out = (name: string, content: Value): void => {
@@ -247,7 +247,7 @@ async function prepare(url: string, options: Options, opts: Options, ctx: Module
 const jarPath = (options: Options, name: string, fallback: string, opts: Options): string =>
   options[name] ? pyStr(options[name] ?? '') : join(pyStr(opts['cachedir'] ?? '/var/cache/salt/minion'), fallback);
 
-/** Asks an address. Failures are part of the answer: `{status, error}`. */
+/** Sends the request. Failures are part of the answer: `{status, error}`. */
 export async function query(given: string, options: Options, ctx: ModuleContext): Promise<PlainDict> {
   const opts = newDict([
     ...Object.entries(ctx.opts),

@@ -49,7 +49,7 @@ function headersOf(raw: readonly string[]): Record<string, string> {
   return found;
 }
 
-/** A way through a proxy to a server that speaks TLS. */
+/** A tunnel through a proxy to a TLS server. */
 async function tunnel(url: URL, proxy: WebProxy, request: WebRequest): Promise<Socket> {
   const { request: ask } = await import('node:http');
   return new Promise((resolve, reject) => {
@@ -116,7 +116,7 @@ async function once(url: URL, request: WebRequest): Promise<WebResponse> {
       connecting = setTimeout(end('HTTP 599: Timeout while connecting'), request.connectMs);
       total = setTimeout(end('HTTP 599: Timeout during request'), Math.min(request.totalMs, 2 ** 31 - 1));
       started.on('socket', (socket) => {
-        // A socket that is used again is connected already.
+        // A reused socket is already connected.
         if (socket.connecting) socket.once('connect', () => clearTimeout(connecting));
         else clearTimeout(connecting);
       });
@@ -151,7 +151,7 @@ async function received(answer: IncomingMessage, url: URL, maxBytes: number): Pr
   };
 }
 
-/** Asks, and follows redirects. Names and passwords are only for the server they were given for. */
+/** Sends the request and follows redirects. Credentials are only sent to the server they were given for. */
 export async function ask(request: WebRequest): Promise<WebResponse> {
   let current = request;
   let url = new URL(request.url);

@@ -1,4 +1,4 @@
-// What is kept between requests: cookies of a session, and jars in the formats of Python.
+// Cookies that are stored between requests: of a session, and cookie jars in the formats of Python.
 
 import { isDict, pyStr, type Value } from 'halite/sdk';
 import { pack, unpack } from 'halite/sdk/codec';
@@ -48,7 +48,7 @@ function parse(header: string): Cookie | undefined {
   };
 }
 
-/** A cookie for each `Set-Cookie`: commas also stand in dates. */
+/** One cookie for each `Set-Cookie`: commas can also be part of a date. */
 const split = (header: string): string[] => header.split(/,(?=\s*[^;,=\s]+=)/);
 
 /** Writes the cookies of an answer to a jar: `lwp`, or `mozilla` for the format of Netscape. */

@@ -3,7 +3,7 @@ import { defineModule, dictEntries, fn, isDict, newDict, type PlainDict, p, pySt
 import { plainOf, readIni, Section, writeIni } from './ini-file.ts';
 
 const file = p.path({ doc: 'the file' });
-const separator = p.string({ default: '=', doc: 'what stands between option and value' });
+const separator = p.string({ default: '=', doc: 'separator between option and value' });
 const encoding = p.string({ default: null, doc: 'encoding of the file' });
 const section = p.string({ nullable: true, doc: 'the section; None for options before the first one' });
 const option = p.string({ doc: 'the option' });
@@ -24,13 +24,13 @@ export default defineModule({
   reads: ['get_option', 'get_section', 'get_ini'],
   functions: {
     set_option: fn({
-      doc: 'Sets options of sections; what changed.',
+      doc: 'Sets options of sections; returns the changes.',
       examples: [`salt '*' ini.set_option /path/to/ini '{section_foo: {key: value}}'`],
       params: {
         file_name: file,
         sections: p.oneOf(['dict', 'list'], {
           default: null,
-          doc: 'section → option → value; options outside sections beside them',
+          doc: 'section → option → value; options outside of sections at the top level',
         }),
         separator,
         encoding,
@@ -55,7 +55,7 @@ export default defineModule({
       },
     }),
     remove_option: fn({
-      doc: 'Removes an option; its value, or None when there was none.',
+      doc: 'Removes an option; returns its value, or None when there was none.',
       examples: ["salt '*' ini.remove_option /path/to/ini section_name option_name"],
       params: { file_name: file, section, option, separator, encoding },
       run(args) {
@@ -78,7 +78,7 @@ export default defineModule({
       },
     }),
     remove_section: fn({
-      doc: 'Removes a section; its options, or None when there was none.',
+      doc: 'Removes a section; returns its options, or None when there was none.',
       examples: ["salt '*' ini.remove_section /path/to/ini section_name"],
       params: { file_name: file, section: p.string(), separator, encoding },
       run(args): Value {

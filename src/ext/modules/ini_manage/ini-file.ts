@@ -1,4 +1,4 @@
-// INI files kept as they are: comments, blank lines and order survive a change.
+// Changes INI files and preserves comments, blank lines and order.
 
 import { commandError, dictEntries, isDict, newDict, type PlainDict, pyStr, type Value } from 'halite/sdk';
 import { existsSync, osText, readFileSync, writeFileSync } from 'halite/sdk/fs';
@@ -10,7 +10,7 @@ const isNote = (key: string): boolean => key.startsWith('#');
 /** Characters that mean something in an expression, taken literally. */
 const literal = (text: string): string => text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
 
-/** Options in order; comments and lines that are neither stand under `#comment1`, `#unknown1`. */
+/** Options in order; comments and unknown lines are under `#comment1`, `#unknown1`. */
 export class Section {
   readonly items = new Map<string, string | Section>();
   readonly name: string;
@@ -52,7 +52,7 @@ export class Section {
     }
   }
 
-  /** Puts a new option where it stood as a comment, or at the end. */
+  /** Inserts a new option where it was commented out, or at the end. */
   #place(key: string, value: string): void {
     let after: [string, string | Section][] | undefined;
     let old: string | undefined;
@@ -73,7 +73,7 @@ export class Section {
     for (const [name, item] of after ?? []) this.items.set(name, item);
   }
 
-  /** Sets options and sections; what changed, with the values before and after. */
+  /** Sets options and sections; returns the changes with old and new values. */
   update(values: Iterable<readonly [string, Value | Section]>): PlainDict {
     const changes = newDict();
     for (const [key, value] of values) {
@@ -129,7 +129,7 @@ export class Section {
   }
 }
 
-/** Data without the notes on comments and blank lines. */
+/** Data without comments and blank lines. */
 export function plainOf(value: string | Section, withNotes = false): Value {
   if (typeof value === 'string') return value;
   return newDict(

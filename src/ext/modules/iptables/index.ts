@@ -21,7 +21,7 @@ import { parseSaved } from './saved.ts';
 
 const toolOf = (family: string): string => (family === 'ipv6' ? 'ip6tables' : 'iptables');
 
-/** Where rules are kept for the next boot. */
+/** The file with the rules for the next boot. */
 function rulesFile(family: string, ctx: ModuleContext): string {
   const os = pyStr(dictGet(ctx.grains, 'os') ?? '');
   const v6 = family === 'ipv6';
@@ -41,7 +41,7 @@ function rulesFile(family: string, ctx: ModuleContext): string {
   return found;
 }
 
-/** What the tool says on stderr; '' when all went well. */
+/** The tool's error output; '' on success. */
 async function complaint(family: string, args: readonly string[], ctx: ModuleContext): Promise<string> {
   const { retcode, stderr } = await askTool(ctx, toolOf(family), ['--wait', ...args]);
   ctx.setRetcode(retcode);
@@ -90,13 +90,13 @@ const family = p.string({ default: 'ipv4', doc: 'ipv4 or ipv6' });
 const conf_file = p.path({ default: null, doc: 'file of saved rules; by default that of the system' });
 
 const buildRule = fn({
-  doc: 'The text of a rule made of its parts; with `full` the whole command.',
+  doc: 'Builds the text of a rule from its parts; with `full` the whole command.',
   examples: ["salt '*' iptables.build_rule match=state connstate=RELATED,ESTABLISHED jump=ACCEPT"],
   params: {
     table: p.string({ default: 'filter', doc: 'the table' }),
     chain: p.string({ default: null, doc: 'the chain' }),
     command: p.string({ default: null, doc: 'A, I, D, …' }),
-    position: p.string({ default: '', nullable: true, doc: 'place in the chain' }),
+    position: p.string({ default: '', nullable: true, doc: 'position in the chain' }),
     full: p.truthy({ default: null, doc: 'the whole command' }),
     family,
     kwargs: p.kwargs({ doc: 'parts of the rule: proto, dport, jump, …' }),
@@ -127,7 +127,7 @@ const reading = {
     run: (args, ctx) => parseSaved(readFileSync(args.conf_file || rulesFile(args.family, ctx), 'utf8')),
   }),
   get_rules: fn({
-    doc: 'Rules in force.',
+    doc: 'Active rules.',
     examples: ["salt '*' iptables.get_rules"],
     params: { family },
     run: async (args, ctx) => parseSaved(await saved(args.family, [], ctx)),
@@ -153,7 +153,7 @@ const reading = {
       args.chain ? policyOf(parseSaved(await saved(args.family, [], ctx)), args.table, args.chain) : noChain,
   }),
   check: fn({
-    doc: 'Whether a rule is in force.',
+    doc: 'Whether a rule is active.',
     examples: ["salt '*' iptables.check filter INPUT rule='-m state --state ESTABLISHED -j ACCEPT'"],
     params: { table, chain, rule, family },
     run(args, ctx) {
@@ -162,7 +162,7 @@ const reading = {
     },
   }),
   check_chain: fn({
-    doc: 'Whether a chain is there.',
+    doc: 'Whether a chain exists.',
     examples: ["salt '*' iptables.check_chain filter INPUT"],
     params: { table, chain, family },
     run: async (args, ctx) =>
@@ -182,13 +182,13 @@ const writing = {
     },
   }),
   save: fn({
-    doc: 'Writes the rules in force to the file read at boot.',
+    doc: 'Writes the active rules to the file read at boot.',
     examples: ["salt '*' iptables.save /etc/iptables/rules.v4"],
     params: { filename: p.path({ default: null, doc: 'another file' }), family },
     run: (args, ctx) => keep(args.filename, args.family, ctx),
   }),
   new_chain: fn({
-    doc: 'Makes a chain.',
+    doc: 'Creates a chain.',
     examples: ["salt '*' iptables.new_chain filter OWN"],
     params: { table, chain, family },
     run: async (args, ctx) =>
@@ -202,7 +202,7 @@ const writing = {
       args.chain ? (await complaint(args.family, ['-t', args.table, '-X', args.chain], ctx)) || true : noChain,
   }),
   append: fn({
-    doc: 'Puts a rule at the end of a chain; false when it is there already.',
+    doc: 'Adds a rule at the end of a chain; false when it already exists.',
     examples: ["salt '*' iptables.append filter INPUT rule='-m state --state ESTABLISHED -j ACCEPT'"],
     params: { table, chain, rule, family },
     async run(args, ctx) {
@@ -213,9 +213,9 @@ const writing = {
     },
   }),
   insert: fn({
-    doc: 'Puts a rule at a place of a chain; empty when it worked, false when it is there already.',
+    doc: 'Inserts a rule at a position of a chain; empty when it worked, false when it already exists.',
     examples: ["salt '*' iptables.insert filter INPUT position=3 rule='-m state --state ESTABLISHED -j ACCEPT'"],
-    params: { table, chain, position: p.int({ default: null, doc: 'place, counted from 1' }), rule, family },
+    params: { table, chain, position: p.int({ default: null, doc: 'position, counted from 1' }), rule, family },
     async run(args, ctx) {
       if (!args.chain) return noChain;
       if (!args.position) return 'Error: Position needs to be specified or use append (-A)';
@@ -226,12 +226,12 @@ const writing = {
     },
   }),
   delete: fn({
-    doc: 'Removes a rule, given in full or by its place.',
+    doc: 'Removes a rule, given in full or by its position.',
     examples: ["salt '*' iptables.delete filter INPUT position=3"],
     params: {
       table: p.string({ doc: 'the table' }),
       chain,
-      position: p.int({ default: null, doc: 'place' }),
+      position: p.int({ default: null, doc: 'position' }),
       rule,
       family,
     },

@@ -1,7 +1,7 @@
 // The text of an iptables rule from named parts, in the order Salt writes it.
 import { newDict, type PlainDict, pyStr, type Value } from 'halite/sdk';
 
-/** Arguments of targets: they have to follow the jump. */
+/** Arguments of targets: they must follow the jump. */
 const afterJump =
   `j jump add-set and-mark and-tos checksum-fill clamp-mss-to-pmtu clustermac ctevents ctmask del-set ecn-tcp-remove
   exist expevents gateway hash-init hashmode helper label local-node log-ip-options log-level log-prefix
@@ -18,7 +18,7 @@ const afterJump =
 const isNegated = (text: string): boolean => text.startsWith('!') || text.startsWith('not');
 const positive = (text: string): string => text.replaceAll(/(!|not)\s?/g, '');
 
-/** The parts that are left to be written. */
+/** The parts that are not written yet. */
 class Parts {
   readonly rule: string[] = [];
   readonly given: Map<string, Value>;
@@ -92,7 +92,7 @@ function targetParts(parts: Parts): string[] {
     });
 }
 
-/** What belongs to the state or the command around the rule, not to the rule. */
+/** Arguments of the state or the command, not of the rule. */
 const around = ['name', 'state', 'chain', 'save', 'table'];
 
 /** The rule without command, table and chain. Text that begins with `Error:` when parts do not fit together. */

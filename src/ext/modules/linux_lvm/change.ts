@@ -1,4 +1,4 @@
-// Making, changing and removing physical volumes, volume groups and logical volumes.
+// Creates, changes and removes physical volumes, volume groups and logical volumes.
 
 import { isTruthy, type ModuleContext, newDict, type PlainDict, pyStr, type Value } from 'halite/sdk';
 import { existsSync } from 'halite/sdk/fs';
@@ -8,10 +8,10 @@ import { display } from './display.ts';
 export const deviceList = (devices: Value): string[] =>
   Array.isArray(devices) ? devices.map(pyStr) : pyStr(devices).split(',');
 
-/** `--yes`, or no questions and no words. */
+/** `--yes`, or `-qq`, which asks no questions and prints nothing. */
 const consent = (force: boolean): string => (force ? '--yes' : '-qq');
 
-/** Options Salt lets through: those with a value, those without. */
+/** Options that Salt passes on: with a value, and without. */
 const passed = {
   pv: 'metadatasize dataalignment dataalignmentoffset pvmetadatacopies metadatacopies metadataignore restorefile norestorefile labelsector setphysicalvolumesize'.split(
     ' ',
@@ -31,7 +31,7 @@ function further(kwargs: PlainDict, known: readonly string[]): string[] {
     .flatMap(([key, value]) => [`--${key}`, pyStr(value)]);
 }
 
-/** Success in the given words, or what the tool complained about. */
+/** The given text on success, otherwise the tool's error message. */
 async function said(tool: string, args: readonly string[], success: string, ctx: ModuleContext): Promise<string> {
   const { retcode, stderr } = await runTool(ctx, tool, args);
   return retcode === 0 ? success : stderr.trim();
@@ -58,7 +58,7 @@ export async function makePhysical(
   return true;
 }
 
-/** `pvremove` and `pvresize`: for those of the devices that are physical volumes. */
+/** `pvremove` and `pvresize`, for the devices that are physical volumes. */
 export async function changePhysical(
   tool: 'pvremove' | 'pvresize',
   devices: readonly string[],

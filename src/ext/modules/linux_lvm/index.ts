@@ -15,9 +15,9 @@ import {
 } from './change.ts';
 import { display } from './display.ts';
 
-const quiet = p.bool({ default: false, doc: 'a missing one is no failure' });
+const quiet = p.bool({ default: false, doc: 'a missing one is not a failure' });
 const devices = p.strings({ split: ',', falsy: null, doc: 'devices: a list, or text with commas' });
-const override = p.bool({ default: true, doc: 'pass over those that need nothing' });
+const override = p.bool({ default: true, doc: 'skip those that need no change' });
 const yes = p.bool({ default: true, doc: 'answer questions with yes' });
 const force = p.bool({ default: false, doc: 'answer questions with yes' });
 const vgname = p.string({ doc: 'the volume group' });
@@ -87,7 +87,7 @@ const physical = {
     run: (args, ctx) => changePhysical('pvremove', deviceList(args.devices), args, ctx),
   }),
   pvresize: fn({
-    doc: 'Fits physical volumes to their devices.',
+    doc: 'Resizes physical volumes to the size of their devices.',
     examples: ["salt '*' lvm.pvresize /dev/sdb1"],
     params: { devices, override, force: yes },
     run: (args, ctx) => changePhysical('pvresize', deviceList(args.devices), args, ctx),
@@ -96,7 +96,7 @@ const physical = {
 
 const groups = {
   vgcreate: fn({
-    doc: 'Makes a volume group.',
+    doc: 'Creates a volume group.',
     examples: ["salt '*' lvm.vgcreate data /dev/sdb1,/dev/sdb2"],
     params: { vgname, devices, force, kwargs },
     run: (args, ctx) =>
@@ -123,7 +123,7 @@ const groups = {
 
 const logical = {
   lvcreate: fn({
-    doc: 'Makes a logical volume.',
+    doc: 'Creates a logical volume.',
     examples: ["salt '*' lvm.lvcreate www data size=10G"],
     params: {
       lvname: p.string({ doc: 'its name' }),
@@ -152,7 +152,7 @@ const logical = {
     run: (args, ctx) => resizeLogical('lvresize', args.lvpath ?? '', args, ctx),
   }),
   lvextend: fn({
-    doc: 'Makes a logical volume larger.',
+    doc: 'Enlarges a logical volume.',
     examples: ["salt '*' lvm.lvextend +12M /dev/data/www"],
     params: resizeParams,
     run: (args, ctx) => resizeLogical('lvextend', args.lvpath ?? '', args, ctx),

@@ -1,4 +1,4 @@
-// Execution module `mine`: data minions put on the master for others to read.
+// Execution module `mine`: data that minions store on the master for other minions.
 import {
   cleanKwargs,
   type Dict,
@@ -32,7 +32,7 @@ interface Definition {
   readonly renamed: boolean;
 }
 
-/** What a `mine_functions` entry means: arguments as list or dictionary, with the real function and access rules among them. */
+/** Reads a `mine_functions` entry: a list or dictionary of arguments that may also contain the real function and access rules. */
 export function parseDefinition(alias: string, definition: Value): Definition {
   const args: Value[] = [];
   const kwargs = newDict();
@@ -216,14 +216,14 @@ function addPort(image: PlainDict, port: Dict, addresses: readonly string[], id:
 
 export default defineModule({
   name: 'mine',
-  doc: 'Data that minions put on the master for other minions to read.',
+  doc: 'Data that minions store on the master for other minions.',
   reads: ['get', 'valid'],
   functions: {
     update: fn({
-      doc: 'Runs the functions of the mine_functions option (or those given) and puts their results into the mine.',
+      doc: 'Runs the functions of the option mine_functions (or the given ones) and sends their results to the mine.',
       examples: ["salt '*' mine.update"],
       params: {
-        clear: p.bool({ default: false, doc: 'forget everything else' }),
+        clear: p.bool({ default: false, doc: 'remove everything else' }),
         mine_functions: p.oneOf(['list', 'dict', 'string'], {
           default: null,
           doc: 'list of functions, or dictionary as in the option',
@@ -240,7 +240,7 @@ export default defineModule({
       },
     }),
     send: fn({
-      doc: 'Runs one function and puts its result into the mine.',
+      doc: 'Runs one function and sends its result to the mine.',
       examples: [
         "salt '*' mine.send network.ip_addrs interface=eth0",
         "salt '*' mine.send eth0_ip_addrs mine_function=network.ip_addrs interface=eth0",
@@ -249,7 +249,7 @@ export default defineModule({
       params: {
         name: p.string({ doc: 'name in the mine' }),
         args: p.rest(),
-        kwargs: p.kwargs({ doc: 'mine_function, allow_tgt, allow_tgt_type, and what the function takes' }),
+        kwargs: p.kwargs({ doc: 'mine_function, allow_tgt, allow_tgt_type, and arguments of the function' }),
       },
       async run({ name, args, kwargs }, ctx) {
         const { mine_function: fun, allow_tgt: tgt, allow_tgt_type: type, ...rest } = cleanKwargs(kwargs);
@@ -268,13 +268,13 @@ export default defineModule({
       },
     }),
     get: fn({
-      doc: 'What other minions put into the mine: minion → data; for several functions function → minion → data.',
+      doc: 'Data of other minions in the mine: minion → data; for several functions function → minion → data.',
       examples: ["salt '*' mine.get '*' network.interfaces", "salt '*' mine.get 'os:Fedora' network.interfaces grain"],
       params: {
         tgt: p.oneOf(['string', 'list'], { doc: 'which minions' }),
         fun: p.oneOf(['string', 'list'], { doc: 'function, list of functions or text with commas' }),
         tgt_type: p.string({ default: 'glob' }),
-        exclude_minion: p.bool({ default: false, doc: 'leave this minion out' }),
+        exclude_minion: p.bool({ default: false, doc: 'exclude this minion' }),
       },
       async run({ tgt, fun, tgt_type, exclude_minion }, ctx) {
         const found = await get(tgt, fun, tgt_type, ctx);
@@ -282,7 +282,7 @@ export default defineModule({
       },
     }),
     delete: fn({
-      doc: 'Removes what this minion put into the mine under a name.',
+      doc: 'Removes the data of this minion under a name from the mine.',
       examples: ["salt '*' mine.delete 'network.interfaces'"],
       params: { fun: p.string() },
       async run({ fun }, ctx) {
@@ -304,7 +304,7 @@ export default defineModule({
       },
     }),
     flush: fn({
-      doc: 'Removes everything this minion put into the mine.',
+      doc: 'Removes all data of this minion from the mine.',
       examples: ["salt '*' mine.flush"],
       async run(_, ctx) {
         if (isLocal(ctx)) return store(newDict(), true, ctx);

@@ -1,4 +1,4 @@
-// The mine: with a master by requests, without one in the minion's own store.
+// The mine: through requests to a master, or in the minion's own store without a master.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -51,13 +51,13 @@ describe('with a master', () => {
     });
   });
 
-  it('sends one result, or says that there is none', async () => {
+  it('sends one result, or reports that there is none', async () => {
     expect(await ctx.callWith('mine.send', ['greeting', 'hi'], kw({ mine_function: 'test.echo' }))).toBe(true);
     expect(sent.at(-1)?.['data']).toEqual({ greeting: 'hi' });
     expect(await ctx.call('mine.send', 'no.such')).toBe(false);
   });
 
-  it('asks for what others put there', async () => {
+  it('requests the data of other minions', async () => {
     expect(await ctx.callWith('mine.get', ['*', 'test.ping'], kw({ exclude_minion: true }))).toEqual({ other: 2 });
     expect(sent.at(-1)).toEqual({ cmd: '_mine_get', id: 'testminion', tgt: '*', fun: 'test.ping', tgt_type: 'glob' });
   });

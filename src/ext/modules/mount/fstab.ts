@@ -1,4 +1,4 @@
-// The table of filesystems: reading, adding, changing and removing lines without touching the others.
+// /etc/fstab: reads, adds, changes and removes lines without touching the others.
 
 import { commandError, newDict, type PlainDict, pyStr, type Value } from 'halite/sdk';
 import { isFile, osText, readFileSync, writeFileSync } from 'halite/sdk/fs';
@@ -25,7 +25,7 @@ function matches(entry: Entry, wanted: Partial<Entry>): boolean {
   );
 }
 
-/** Mount point → entry; the second of the same name has `_` behind it. */
+/** Mount point → entry; a second entry of the same name gets `_` appended. */
 export function readFstab(path: string): PlainDict {
   const found = newDict();
   if (!isFile(path)) return found;
@@ -86,7 +86,7 @@ const special = [
   'btrfs',
 ];
 
-/** The keys that say which line is meant. */
+/** The keys that identify a line. */
 function matchKeys(matchOn: Value, fstype: string): Key[] {
   if (!Array.isArray(matchOn) && typeof matchOn !== 'string')
     throw commandError('match_on must be a string or list of strings');
@@ -101,7 +101,7 @@ export interface SetOptions {
   readonly config: string;
   readonly test: boolean;
   readonly matchOn: Value;
-  /** A line that is there stays as it is. */
+  /** An existing line is not changed. */
   readonly keep: boolean;
 }
 

@@ -1,4 +1,4 @@
-// Execution module `mount`: mounted filesystems, swap, and the table they are mounted from at boot.
+// Execution module `mount`: mounted filesystems, swap, and fstab.
 
 import { dirname, join, resolve } from 'node:path';
 import { defineModule, fn, type ModuleContext, newDict, type PlainDict, p, pyStr, type Value } from 'halite/sdk';
@@ -8,7 +8,7 @@ import { askTool, groupByName, runTool, userByName, which } from 'halite/sdk/sys
 import { lines, words } from 'halite/sdk/text';
 import { readFstab, removeEntry, setEntry } from './fstab.ts';
 
-/** Names of users and groups in options as numbers, and blanks as people type them. */
+/** Converts names of users and groups in options to numbers, and `\040` to an escaped blank. */
 function plainOptions(text: string): string[] {
   return text.split(',').map((option) => {
     const [key, value] = option.split('=', 2);
@@ -18,7 +18,7 @@ function plainOptions(text: string): string[] {
   });
 }
 
-/** Mount point → device, as `mount -l` prints it: it knows names that the kernel does not. */
+/** Mount point → device, as `mount -l` prints it, because the kernel does not know all device names. */
 async function listed(ctx: ModuleContext): Promise<Map<string, string>> {
   const { stdout } = await askTool(ctx, 'mount', ['-l']);
   return new Map(
@@ -92,7 +92,7 @@ function swaps(): PlainDict {
 const optionList = (opts: Value): string[] =>
   Array.isArray(opts) ? opts.map(pyStr) : opts === null ? [] : pyStr(opts).split(',');
 
-/** Runs mount or umount, as another user on request; True, or what it complained about. */
+/** Runs mount or umount, as another user on request; returns True or the error message. */
 async function run(words: string[], user: Value, ctx: ModuleContext): Promise<Value> {
   const [tool = '', ...args] = words;
   if (user) {
@@ -162,7 +162,7 @@ const mountParams = {
 
 export default defineModule({
   name: 'mount',
-  doc: 'Mounted filesystems, swap, and the table they are mounted from at boot.',
+  doc: 'Mounted filesystems, swap, and fstab.',
   available: () => process.platform === 'linux' || 'mount: only Linux is supported',
   reads: [
     'active',
@@ -176,25 +176,25 @@ export default defineModule({
   ],
   functions: {
     active: fn({
-      doc: 'What is mounted now.',
+      doc: 'Mounted filesystems.',
       examples: ["salt '*' mount.active"],
       params: { extended: p.bool({ default: false, doc: 'with ids and options of the filesystem' }) },
       run: (args, ctx) => active(args.extended, ctx),
     }),
     fstab: fn({
-      doc: 'The table as data.',
+      doc: 'The content of fstab.',
       examples: ["salt '*' mount.fstab"],
       params: { config },
       run: (args) => readFstab(args.config),
     }),
     rm_fstab: fn({
-      doc: 'Removes a line from the table.',
+      doc: 'Removes a line from fstab.',
       examples: ["salt '*' mount.rm_fstab /mnt/foo /dev/sdg"],
       params: { name, device: p.string({ nullable: true }), config },
       run: (args) => removeEntry(args.name, args.device, args.config),
     }),
     set_fstab: fn({
-      doc: 'Adds a line to the table or changes it: new, change or present.',
+      doc: 'Adds or changes a line of fstab: new, change or present.',
       examples: ["salt '*' mount.set_fstab /mnt/foo /dev/sdz1 ext4"],
       params: {
         name,
@@ -204,9 +204,9 @@ export default defineModule({
         dump: p.string({ default: 0 }),
         pass_num: p.string({ default: 0 }),
         config,
-        test: p.bool({ default: false, doc: 'only say what would be done' }),
-        match_on: p.oneOf(['string', 'list'], { default: 'auto', doc: 'keys that say which line is meant' }),
-        not_change: p.bool({ default: false, doc: 'leave a line that is there' }),
+        test: p.bool({ default: false, doc: 'only report what would be done' }),
+        match_on: p.oneOf(['string', 'list'], { default: 'auto', doc: 'keys that identify the line' }),
+        not_change: p.bool({ default: false, doc: 'do not change an existing line' }),
         kwargs: p.kwargs(),
       },
       reads: ({ test }, ctx) => test || ctx.test,
@@ -229,30 +229,30 @@ export default defineModule({
       },
     }),
     mount: fn({
-      doc: 'Mounts a device: True, or what went wrong.',
+      doc: 'Mounts a device: True, or an error message.',
       examples: ["salt '*' mount.mount /mnt/foo /dev/sdz1 True"],
       params: {
         name,
         device: p.string({ default: false, falsy: null }),
         ...mountParams,
-        util: p.string({ default: 'mount', doc: 'only mount is known' }),
+        util: p.string({ default: 'mount', doc: 'only mount is supported' }),
       },
       run: (args, ctx) => (args.util === 'mount' ? mount(args, ctx) : false),
     }),
     remount: fn({
-      doc: 'Mounts anew with other options.',
+      doc: 'Remounts with other options.',
       examples: ["salt '*' mount.remount /mnt/foo /dev/sdz1 True"],
       params: { name, device: p.string({ falsy: null }), ...mountParams },
       run: (args, ctx) => remount(args, ctx),
     }),
     umount: fn({
-      doc: 'Unmounts: True, or what went wrong.',
+      doc: 'Unmounts: True, or an error message.',
       examples: ["salt '*' mount.umount /mnt/foo"],
       params: {
         name,
         device: p.string({ default: null, falsy: null }),
         user: p.string({ default: null }),
-        util: p.string({ default: 'mount', doc: 'only mount is known' }),
+        util: p.string({ default: 'mount', doc: 'only mount is supported' }),
       },
       async run(args, ctx): Promise<Value> {
         if (!(args.name in (await active(false, ctx)))) return `${args.name} does not have anything mounted`;
@@ -301,7 +301,7 @@ export default defineModule({
       },
     }),
     is_mounted: fn({
-      doc: 'Whether something is mounted there.',
+      doc: 'Whether a filesystem is mounted there.',
       examples: ["salt '*' mount.is_mounted /mnt/share"],
       params: { name },
       run: async (args, ctx) => args.name in (await active(false, ctx)),
@@ -313,7 +313,7 @@ export default defineModule({
       run: (args, ctx) => readCache(ctx)[args.name] ?? newDict(),
     }),
     write_mount_cache: fn({
-      doc: 'Notes how a filesystem was mounted.',
+      doc: 'Records how a filesystem was mounted.',
       examples: ["salt '*' mount.write_mount_cache /mnt/share /dev/sda1 False ext4 defaults,nosuid"],
       params: {
         real_name: p.path(),
@@ -338,7 +338,7 @@ export default defineModule({
       },
     }),
     delete_mount_cache: fn({
-      doc: 'Forgets how a filesystem was mounted.',
+      doc: 'Removes the record of how a filesystem was mounted.',
       examples: ["salt '*' mount.delete_mount_cache /mnt/foo"],
       params: { real_name: p.path() },
       run(args, ctx) {
@@ -348,13 +348,13 @@ export default defineModule({
       },
     }),
     get_mount_from_path: fn({
-      doc: 'The mount point a path is on.',
+      doc: 'The mount point of a path.',
       examples: ["salt '*' mount.get_mount_from_path /opt/some/nested/path"],
       params: { path: p.path() },
       run: (args) => mountOf(args.path),
     }),
     get_device_from_path: fn({
-      doc: 'The device a path is on.',
+      doc: 'The device of a path.',
       examples: ["salt '*' mount.get_device_from_path /"],
       params: { path: p.path() },
       run: async (args, ctx) =>

@@ -109,7 +109,7 @@ export const databaseFunctions = {
     run: (args, ctx) => tablesOf(args.name, args.connection_args, ctx),
   }),
   db_create: fn({
-    doc: 'Makes a database; whether it was made.',
+    doc: 'Creates a database; returns whether it was created.',
     examples: ["salt '*' mysql.db_create dbname utf8mb4 utf8mb4_general_ci"],
     params: { name, ...charset, connection_args: connectionArgs },
     run: (args, ctx) => create(args, args.connection_args, ctx),
@@ -131,7 +131,7 @@ export const databaseFunctions = {
     },
   }),
   db_remove: fn({
-    doc: 'Removes a database; whether it was removed.',
+    doc: 'Removes a database; returns whether it was removed.',
     examples: ["salt '*' mysql.db_remove dbname"],
     params: { name, connection_args: connectionArgs },
     run: (args, ctx) => remove(args.name, args.connection_args, ctx),

@@ -1,4 +1,4 @@
-// Grants of MySQL: built, read back from SHOW GRANTS, and compared.
+// Grants of MySQL: builds them, reads SHOW GRANTS, and compares them.
 import {
   isDict,
   isTrue,
@@ -85,14 +85,14 @@ function requirement(options: Value): string {
   return parts.length > 0 ? ` REQUIRE ${parts.join(' AND ')}` : '';
 }
 
-/** The statement; the user and the host are its two values. */
+/** The statement; user and host are its two parameters. */
 export function grantStatement(wanted: Grant, sslOption: Value = false): string {
   const grant = normalized(wanted.grant.replace(/\s*,\s*/g, ', ').toUpperCase());
   const option = wanted.grantOption ? ' WITH GRANT OPTION' : '';
   return `GRANT ${grant} ON ${placeOf(wanted.database, wanted.escape)} TO ?@?${requirement(sslOption)}${option}`;
 }
 
-/** Names that MariaDB shows differently than they were given. */
+/** Privileges that MariaDB shows with another name. */
 function resolved(grants: readonly string[], version: string): string[] {
   if (!version.includes('MariaDB')) return [...grants];
   const since = (number: string): boolean => isSince(version, number);
@@ -132,7 +132,7 @@ async function everyPrivilege(args: PlainDict, ctx: ModuleContext): Promise<stri
   return real.length > 0 ? real : [...allPrivileges];
 }
 
-/** What a grant means on this server. */
+/** The privileges of a grant on this server. */
 async function targetOf(wanted: Grant, version: string, args: PlainDict, ctx: ModuleContext): Promise<GrantTokens> {
   const isAll = wanted.grant.toUpperCase().includes('ALL');
   const { user, host, database } = wanted;
@@ -174,7 +174,7 @@ async function execute(sql: string, values: Value[], session: Session, ctx: Modu
     await session.run(sql, values);
     return true;
   } catch (error) {
-    // A user that is not there counts as a mistake in the statement, but is worth a comment all the same.
+    // A missing user is an error of the statement, but it is logged nevertheless.
     handleError(error, session.where, ctx, true);
     return false;
   }

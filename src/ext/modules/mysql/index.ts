@@ -7,13 +7,13 @@ import { fileQuery, query } from './query.ts';
 import { pluginStatus, serverVersion, userChangePassword, userCreate, userExists, userRemove } from './users.ts';
 
 const user = p.string({ doc: 'the user' });
-const host = p.string({ default: 'localhost', doc: 'where the user comes from' });
+const host = p.string({ default: 'localhost', doc: 'the host of the user' });
 const passwords = {
   password: p.scalar({ default: null, doc: 'the password' }),
   password_hash: p.scalar({ default: null, doc: 'the hash of the password' }),
 };
 const column = p.string({ default: null, falsy: null, doc: 'column of mysql.user with the hash' });
-const socket = p.isTrue({ default: false, doc: 'login by the name of the system user' });
+const socket = p.isTrue({ default: false, doc: 'authenticate with the name of the system user' });
 const passwordless = p.isTrue({ default: false, doc: 'without a password' });
 const database = p.string({ doc: 'the database' });
 const plugin = p.string({ doc: 'the plugin' });
@@ -22,11 +22,11 @@ const grantParams = {
   database: p.string({ doc: '`db.table`, `db.*` or `*.*`' }),
   user,
   host,
-  grant_option: p.isTrue({ default: false, doc: 'may pass them on' }),
+  grant_option: p.isTrue({ default: false, doc: 'with grant option' }),
   escape: p.isTrue({ default: true, doc: 'quote the names' }),
 };
 
-/** A function that only asks: rows as dictionaries. */
+/** A function that only reads: rows as dictionaries. */
 const listing = (sql: string, doc: string, name: string, only: 'first' | 'all') =>
   fn({
     doc,
@@ -65,7 +65,7 @@ const userFunctions = {
     run: ({ connection_args, ...account }, ctx) => userExists(account, connection_args, ctx),
   }),
   user_info: fn({
-    doc: 'All that is known of a user.',
+    doc: 'Details of a user.',
     examples: ["salt '*' mysql.user_info root localhost"],
     params: { user, host, connection_args: connectionArgs },
     run: (args, ctx) =>
@@ -75,7 +75,7 @@ const userFunctions = {
       }),
   }),
   user_create: fn({
-    doc: 'Makes a user; whether it was made.',
+    doc: 'Creates a user; returns whether it was created.',
     examples: ["salt '*' mysql.user_create 'username' 'hostname' 'password'"],
     params: {
       user,
@@ -84,7 +84,7 @@ const userFunctions = {
       allow_passwordless: passwordless,
       unix_socket: socket,
       password_column: column,
-      auth_plugin: p.string({ default: 'mysql_native_password', doc: 'how the user proves who they are' }),
+      auth_plugin: p.string({ default: 'mysql_native_password', doc: 'authentication plugin of the user' }),
       connection_args: connectionArgs,
     },
     run: ({ connection_args, ...account }, ctx) => userCreate(account, connection_args, ctx),
@@ -97,14 +97,14 @@ const userFunctions = {
       host,
       ...passwords,
       allow_passwordless: passwordless,
-      unix_socket: p.isTrue({ default: null, doc: 'login by the name of the system user' }),
+      unix_socket: p.isTrue({ default: null, doc: 'authenticate with the name of the system user' }),
       password_column: column,
       connection_args: connectionArgs,
     },
     run: ({ connection_args, ...account }, ctx) => userChangePassword(account, connection_args, ctx),
   }),
   user_remove: fn({
-    doc: 'Removes a user; whether they were removed.',
+    doc: 'Removes a user; returns whether it was removed.',
     examples: ["salt '*' mysql.user_remove frank localhost"],
     params: { user, host, connection_args: connectionArgs },
     run: ({ connection_args, ...account }, ctx) => userRemove(account, connection_args, ctx),
@@ -116,7 +116,7 @@ const userFunctions = {
     run: (args, ctx) => userGrants(args.user, args.host, args.connection_args, ctx),
   }),
   verify_login: fn({
-    doc: 'Whether a user gets in with a password.',
+    doc: 'Whether a user can log in with a password.',
     examples: ["salt '*' mysql.verify_login root password"],
     params: { user, password: p.scalar({ default: null, doc: 'the password' }), connection_args: connectionArgs },
     async run(args, ctx) {
@@ -130,7 +130,7 @@ const userFunctions = {
 
 const grantFunctions = {
   tokenize_grant: fn({
-    doc: 'A statement GRANT in parts.',
+    doc: 'Splits a GRANT statement into its parts.',
     examples: ['salt \'*\' mysql.tokenize_grant "GRANT SELECT ON db.* TO frank@localhost"'],
     params: { grant: p.string({ doc: 'the statement' }) },
     run: (args) => tokensValue(tokenizeGrant(args.grant)),
@@ -142,26 +142,26 @@ const grantFunctions = {
     run: ({ connection_args, ...args }, ctx) => grantExists(grantOf(args), connection_args, ctx),
   }),
   grant_add: fn({
-    doc: 'Gives privileges to a user; whether they have them then.',
+    doc: 'Grants privileges to a user; returns whether the user then has them.',
     examples: ["salt '*' mysql.grant_add 'SELECT,INSERT,UPDATE,...' 'database.*' 'frank' 'localhost'"],
     params: {
       ...grantParams,
       ssl_option: p.oneOf(['bool', 'list'], {
         default: false,
-        doc: 'list of what is required of TLS: SSL, X509, {ISSUER: …}',
+        doc: 'list of TLS requirements: SSL, X509, {ISSUER: …}',
       }),
       connection_args: connectionArgs,
     },
     run: ({ connection_args, ssl_option, ...args }, ctx) => grantAdd(grantOf(args), ssl_option, connection_args, ctx),
   }),
   grant_revoke: fn({
-    doc: 'Takes privileges from a user; whether they are gone then.',
+    doc: 'Revokes privileges from a user; returns whether they were revoked.',
     examples: ["salt '*' mysql.grant_revoke 'SELECT,INSERT,UPDATE' 'database.*' 'frank' 'localhost'"],
     params: { ...grantParams, connection_args: connectionArgs },
     run: ({ connection_args, ...args }, ctx) => grantRevoke(grantOf(args), connection_args, ctx),
   }),
   quote_identifier: fn({
-    doc: 'A name as it is written in statements.',
+    doc: 'Quotes a name for statements.',
     examples: ["salt '*' mysql.quote_identifier 'foo`bar'"],
     params: { identifier: p.string({ doc: 'the name' }), for_grants: p.bool({ default: false, doc: 'in GRANT … ON' }) },
     run: (args) => quoteIdentifier(args.identifier, args.for_grants),
@@ -217,7 +217,7 @@ const pluginFunctions = {
 
 const serverFunctions = {
   query: fn({
-    doc: 'Runs a statement; every value comes as text.',
+    doc: 'Runs a statement; all values are text.',
     examples: ['salt \'*\' mysql.query mydb "SELECT id,name FROM users LIMIT 3"'],
     params: { database, query: p.string({ doc: 'the statement' }), connection_args: connectionArgs },
     run: (args, ctx) => query(args.database, args.query, args.connection_args, ctx),
@@ -244,7 +244,7 @@ const serverFunctions = {
     run: (args, ctx) => serverVersion(args.connection_args, ctx),
   }),
   slave_lag: fn({
-    doc: 'Seconds a replica is behind; -1 when it is none, -2 when it does not run, -3 when it cannot be asked.',
+    doc: 'Seconds that a replica is behind; -1: not a replica, -2: not running, -3: query failed.',
     examples: ["salt '*' mysql.slave_lag"],
     params: { connection_args: connectionArgs },
     run: (args, ctx) =>

@@ -62,7 +62,7 @@ export const knownGrants: ReadonlySet<string> = new Set([
   'XA_RECOVER_ADMIN',
 ]);
 
-/** What ALL PRIVILEGES means on MySQL 8, if it cannot be asked. */
+/** The meaning of ALL PRIVILEGES on MySQL 8, if it cannot be queried. */
 export const allPrivileges: readonly string[] = [
   'ALTER',
   'ALTER ROUTINE',

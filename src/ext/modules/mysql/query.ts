@@ -43,7 +43,7 @@ function answerOf(sql: string, got: Rows, seconds: number): PlainDict {
 
 export async function query(database: string, sql: string, args: PlainDict, ctx: ModuleContext): Promise<Value> {
   const here = { ...args, connection_db: database };
-  // A server that is not there gives an empty answer, one that refuses gives False.
+  // An unreachable server gives an empty answer, a refused query gives False.
   let reached = false;
   const answer = await withSession<Value>(here, false, ctx, async (session) => {
     reached = true;

@@ -1,4 +1,4 @@
-// Users of MySQL and MariaDB: whether they are there with a password, making, changing and removing them.
+// Users of MySQL and MariaDB: checks, creates, changes and removes them.
 import { isTrue, type ModuleContext, type PlainDict, pyStr, type Value } from 'halite/sdk';
 import {
   isSince,
@@ -27,10 +27,10 @@ interface Statement {
 }
 
 const isMaria = (version: string): boolean => version.includes('MariaDB');
-/** Since then the column with the hash is not written to any more, but ALTER USER used. */
+/** From this version on, ALTER USER is used instead of writing the column with the hash. */
 const isModern = (version: string): boolean => isSince(version, isMaria(version) ? '10.4' : '8.0.11');
 
-/** What the server calls itself; '' when it cannot be reached. */
+/** The server's version text; '' when it cannot be reached. */
 export async function serverVersion(args: PlainDict, ctx: ModuleContext): Promise<string> {
   const place = `mysql.version ${JSON.stringify(Object.entries(args).filter(([key]) => key.startsWith('connection_')))}`;
   const known = ctx.cache.get(place);
@@ -45,8 +45,8 @@ async function versionOn(session: Session): Promise<string> {
 }
 
 /**
- * The arguments that get in. Where the password of the connecting user is the one that was just set, the old one is
- * refused and the new one tried.
+ * The connection arguments that work. If the password of the connecting user was just changed, the old one is
+ * refused and the new one is tried.
  */
 async function workingArgs(account: Account, args: PlainDict, ctx: ModuleContext): Promise<PlainDict | undefined> {
   if ((await serverVersion(args, ctx)) !== '') return args;
@@ -75,7 +75,7 @@ async function pluginOf(account: Account, session: Session): Promise<string> {
   return rows[0]?.[0] || 'mysql_native_password';
 }
 
-/** MySQL's own hash of a password, as MySQL 8 cannot be asked for it. */
+/** MySQL's own hash of a password, because MySQL 8 has no function for it. */
 async function nativeHash(password: string): Promise<string> {
   const { createHash } = await import('node:crypto');
   const once = createHash('sha1').update(password).digest();
@@ -126,7 +126,7 @@ export async function pluginStatus(name: string, session: Session): Promise<stri
   return (await session.run(sql, [name])).rows[0]?.[0] ?? '';
 }
 
-/** The clause for logins by the name of the system's user; undefined where that cannot be. */
+/** The clause for logins with the name of the system user; undefined where that is not supported. */
 async function socketClause(
   account: Account,
   version: string,

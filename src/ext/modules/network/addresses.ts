@@ -1,4 +1,4 @@
-// Functions of `network` on interfaces, addresses and networks.
+// Functions of `network` for interfaces, addresses and networks.
 import {
   fn,
   type ModuleContext,
@@ -42,7 +42,7 @@ async function chosen(wanted: Value, ctx: ModuleContext): Promise<Interfaces> {
   return new Map([...all].filter(([name]) => globs.some((glob) => matchesGlob(name, glob))));
 }
 
-/** Whether one of the addresses is inside; False for something that is no network. */
+/** Whether one of the addresses is in the network; False for an invalid network. */
 function anyInside(cidr: string, addresses: readonly string[]): boolean {
   const network = ip.parseNetwork(cidr, true);
   return network !== undefined && addresses.some((text) => ip.inNetwork(requireIp(text), network));
@@ -94,7 +94,7 @@ function networksValue(networks: readonly ip.IpNetwork[], verbose: boolean): Val
   );
 }
 
-/** What is asked of one interface, or Salt's sentence when there is none of that name. */
+/** A property of one interface, or Salt's message when it does not exist. */
 async function ofInterface(name: string, pick: (data: PlainDict) => Value, ctx: ModuleContext): Promise<Value> {
   const all = await readInterfaces(ctx);
   const data = all.get(name);
@@ -139,7 +139,7 @@ const addresses6 = (name: string) =>
   });
 const networks = (name: string, family: Family) =>
   fn({
-    doc: `${family === 'inet' ? 'IPv4' : 'IPv6'} networks this machine is in.`,
+    doc: `${family === 'inet' ? 'IPv4' : 'IPv6'} networks of this machine.`,
     examples: [`salt '*' network.${name}`, `salt '*' network.${name} verbose=True`],
     params: { interface: interfaceChoice, include_loopback: loopback, verbose: p.bool({ default: false }) },
     run: async (args, ctx) =>
@@ -180,13 +180,13 @@ export const addressFunctions = {
   ip_networks: networks('ip_networks', 'inet'),
   ip_networks6: networks('ip_networks6', 'inet6'),
   subnets: fn({
-    doc: 'IPv4 networks this machine is in.',
+    doc: 'IPv4 networks of this machine.',
     examples: ["salt '*' network.subnets", "salt '*' network.subnets interfaces=eth1"],
     params: { interfaces: p.strings({ default: null, split: ',', doc: 'names of interfaces' }) },
     run: async (args, ctx) => networksOf(await chosen(args.interfaces, ctx), 'inet', false).map(ip.formatNetwork),
   }),
   subnets6: fn({
-    doc: 'IPv6 networks this machine is in.',
+    doc: 'IPv6 networks of this machine.',
     examples: ["salt '*' network.subnets6"],
     run: async (_, ctx) => networksOf(await readInterfaces(ctx), 'inet6', false).map(ip.formatNetwork),
   }),
@@ -250,7 +250,7 @@ export const addressFunctions = {
     run: (args) => ipKinds.loopback(requireIp(args.ip_addr)),
   }),
   reverse_ip: fn({
-    doc: 'The name under which the domain name system holds an address.',
+    doc: 'The DNS name of an address for reverse lookups.',
     examples: ["salt '*' network.reverse_ip 172.17.0.4"],
     params: { ip_addr: ipAddr },
     inline: true,
@@ -268,7 +268,7 @@ export const addressFunctions = {
         .join(''),
   }),
   ifacestartswith: fn({
-    doc: 'Interfaces with an address that starts like this.',
+    doc: 'Interfaces with an address that starts with this text.',
     examples: ["salt '*' network.ifacestartswith 10.0"],
     params: { cidr: p.string() },
     async run(args, ctx) {

@@ -24,7 +24,7 @@ import { addressFunctions } from './addresses.ts';
 import { neighbours, readRoutes, requireFamily, routeTo } from './routes.ts';
 import { activeTcp, connect, sanitizeHost, sockets, wakeOnLan } from './sockets.ts';
 
-/** JobMilestones of traceroute's output. */
+/** Hops in the output of traceroute. */
 export function parseTraceroute(output: string): PlainDict[] {
   return lines(output)
     .filter((line) => line.includes(' ') && !line.startsWith('traceroute'))
@@ -73,7 +73,7 @@ const host = p.string({ doc: 'name or address' });
 
 const reaching = {
   ping: fn({
-    doc: 'Pings a host four times and gives back the output, or whether it answered.',
+    doc: 'Pings a host four times and returns the output, or whether it answered.',
     examples: [
       "salt '*' network.ping archlinux.org",
       "salt '*' network.ping example.com return_boolean=True timeout=3",

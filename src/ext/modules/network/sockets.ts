@@ -18,7 +18,7 @@ import { lines, words } from 'halite/sdk/text';
 import { canConnect } from '../shared/can-connect.ts';
 import { addressFromHex } from '../status/proc.ts';
 
-/** A host name or address with nothing in it that a command could take for something else. */
+/** A host name or address without characters that have a meaning on a command line. */
 export function sanitizeHost(host: string): string {
   return parseIp(host)
     ? host
@@ -117,7 +117,7 @@ function tryUdp(host: string, port: number, milliseconds: number): Promise<boole
   });
 }
 
-/** Whether a port of a host answers, with Salt's sentence about it. */
+/** Whether a port of a host answers, with Salt's message. */
 export async function connect(host: string, port: string | null, kwargs: PlainDict): Promise<PlainDict> {
   const answer = (result: boolean, comment: string): PlainDict =>
     newDict([
@@ -131,7 +131,7 @@ export async function connect(host: string, port: string | null, kwargs: PlainDi
   const about = `${proto} port ${pyStr(port)}`;
   let address: string;
   const number = Number(pyStr(port));
-  // A port by name or out of range cannot be looked up, which is how Salt finds it.
+  // A port name, or a port out of range, fails in the lookup, as in Salt.
   if (!Number.isInteger(number) || number < 0 || number > 65535)
     return answer(false, `Unable to resolve host ${host} on ${about}`);
   try {

@@ -33,7 +33,7 @@ const reading = {
     run: async (_, ctx) => words(await nft(ctx, ['--version']))[1] ?? '',
   }),
   build_rule: fn({
-    doc: 'The text of a rule made of its parts; with `full` the whole command.',
+    doc: 'Builds the text of a rule from its parts; with `full` the whole command.',
     examples: [
       "salt '*' nftables.build_rule filter input command=insert position=3 full=True connstate=related jump=accept",
     ],
@@ -41,7 +41,7 @@ const reading = {
       table: p.string({ default: null, doc: 'the table' }),
       chain: p.string({ default: null, doc: 'the chain' }),
       command: p.string({ default: null, doc: 'add or insert' }),
-      position: p.string({ default: '', falsy: null, doc: 'handle of the rule it shall stand before' }),
+      position: p.string({ default: '', falsy: null, doc: 'handle of the rule before which it is inserted' }),
       full: p.oneOf(['bool', 'string'], { default: null, doc: 'the whole command' }),
       family,
       kwargs: p.kwargs({ doc: 'parts of the rule: proto, dport, jump, …' }),
@@ -75,19 +75,19 @@ const reading = {
     run: (args, ctx) => tableNames(args.family, ctx),
   }),
   get_rules: fn({
-    doc: 'Rules in force, one text per table.',
+    doc: 'Active rules, one text per table.',
     examples: ["salt '*' nftables.get_rules"],
     params: { family },
     run: (args, ctx) => tableTexts(args.family, ctx),
   }),
   get_rules_json: fn({
-    doc: 'Rules in force as data.',
+    doc: 'Active rules as data.',
     examples: ["salt '*' nftables.get_rules_json"],
     params: { family },
     run: (args, ctx) => rulesJson(args.family, ctx),
   }),
   get_rule_handle: fn({
-    doc: 'The number of a rule.',
+    doc: 'The handle of a rule.',
     examples: ["salt '*' nftables.get_rule_handle filter input rule='tcp dport 22 accept'"],
     params: { table, chain, rule, family },
     async run(args, ctx) {
@@ -97,19 +97,19 @@ const reading = {
     },
   }),
   check: fn({
-    doc: 'Whether a rule is in force.',
+    doc: 'Whether a rule is active.',
     examples: ["salt '*' nftables.check filter input rule='tcp dport 22 accept'"],
     params: { table, chain, rule, family },
     run: (args, ctx) => ruleThere(args, args.rule, ctx),
   }),
   check_chain: fn({
-    doc: 'Whether a chain is there.',
+    doc: 'Whether a chain exists.',
     examples: ["salt '*' nftables.check_chain filter input"],
     params: { table, chain, family },
     run: (args, ctx) => chainThere(args, ctx),
   }),
   check_table: fn({
-    doc: 'Whether a table is there.',
+    doc: 'Whether a table exists.',
     examples: ["salt '*' nftables.check_table nat"],
     params: { table: p.string({ default: '', doc: 'the table' }), family },
     run: (args, ctx) => tableThere(args.table, args.family, ctx),
@@ -125,7 +125,7 @@ const reading = {
 
 const tables = {
   new_table: fn({
-    doc: 'Makes a table.',
+    doc: 'Creates a table.',
     examples: ["salt '*' nftables.new_table filter"],
     params: { table: p.string({ doc: 'the table' }), family },
     async run(args, ctx) {
@@ -154,14 +154,14 @@ const tables = {
 
 const chains = {
   new_chain: fn({
-    doc: 'Makes a chain.',
+    doc: 'Creates a chain.',
     examples: ["salt '*' nftables.new_chain filter input table_type=filter hook=input priority=0"],
     params: {
       table,
       chain,
       table_type: p.string({ default: null, doc: 'filter, route or nat' }),
-      hook: p.string({ default: null, doc: 'where packets enter it' }),
-      priority: p.string({ default: null, doc: 'order among chains of the hook' }),
+      hook: p.string({ default: null, doc: 'the hook' }),
+      priority: p.string({ default: null, doc: 'priority among chains of the hook' }),
       family,
     },
     async run({ table, chain, table_type: type, hook, priority, family }, ctx) {
@@ -236,13 +236,13 @@ const chains = {
 
 const rules = {
   append: fn({
-    doc: 'Puts a rule at the end of a chain.',
+    doc: 'Adds a rule at the end of a chain.',
     examples: ["salt '*' nftables.append filter input rule='tcp dport 22 accept'"],
     params: { table, chain, rule, family },
     run: (args, ctx) => addRule(args, args.rule, ['add'], ctx),
   }),
   insert: fn({
-    doc: 'Puts a rule at the beginning of a chain, or before another rule.',
+    doc: 'Inserts a rule at the beginning of a chain, or before another rule.',
     examples: ["salt '*' nftables.insert filter input rule='tcp dport 22 accept'"],
     params: {
       table,
@@ -267,7 +267,7 @@ const rules = {
     run: (args, ctx) => deleteRule(args, args.rule, args.position ? args.position : '', ctx),
   }),
   save: fn({
-    doc: 'Writes all rules in force to the file read at boot.',
+    doc: 'Writes all active rules to the file read at boot.',
     examples: ["salt '*' nftables.save /etc/nftables"],
     params: { filename: p.path({ default: null, doc: 'another file' }), family },
     run: (args, ctx) => keep(args.filename, ctx),

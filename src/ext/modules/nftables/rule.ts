@@ -74,7 +74,7 @@ function normal(rule: string): string {
     .trim();
 }
 
-/** Whether a listing with handles has the rule; releases of nft differ in how they write sets. */
+/** Whether a listing with handles contains the rule; versions of nft write sets differently. */
 export function hasRule(listing: string, rule: string): boolean {
   return listing.split('\n').some((line) => {
     const stripped = line.replace(/ # handle \d+\s*$/, '');
@@ -82,7 +82,7 @@ export function hasRule(listing: string, rule: string): boolean {
   });
 }
 
-/** The number nft knows a rule by. */
+/** The handle of a rule. */
 export function handleOf(listing: string, rule: string): string | undefined {
   const line = listing.split('\n').find((text) => hasRule(text, rule));
   return line && /# handle (\d+)/.exec(line)?.[1];

@@ -1,4 +1,4 @@
-// Asking and changing the packet filter by `nft`.
+// Queries and changes the packet filter with `nft`.
 
 import { commandError, type ModuleContext, messageOf, newDict, type PlainDict, pyStr, type Value } from 'halite/sdk';
 import { isDirectory, writeFileSync } from 'halite/sdk/fs';
@@ -33,7 +33,7 @@ export async function chainThere({ table, chain, family }: Place, ctx: ModuleCon
   return verdict(there, `Chain ${chain} in table ${table} in family ${family} ${there ? 'exists' : 'does not exist'}`);
 }
 
-/** The first thing that is missing: chain, table; undefined when all is there. */
+/** The first missing object, table or chain; undefined when both exist. */
 export async function missing(place: Place, ctx: ModuleContext): Promise<PlainDict | undefined> {
   if (!place.chain) return verdict(false, 'Chain needs to be specified');
   for (const found of [await tableThere(place.table, place.family, ctx), await chainThere(place, ctx)])

@@ -96,7 +96,7 @@ const password_hashed = p.bool({ default: false, doc: 'the password is a hash al
 
 const functions = {
   generate_nt_hash: fn({
-    doc: 'The hash Windows keeps of a password.',
+    doc: 'The NT hash of a password.',
     examples: ["salt '*' pdbedit.generate_nt_hash my_passwd"],
     params: { password: p.string({ doc: 'the password' }) },
     run: ({ password }) => ntHash(password),
@@ -124,7 +124,7 @@ const functions = {
     },
   }),
   create: fn({
-    doc: 'Makes an account, or sets the password of one.',
+    doc: 'Creates an account, or sets the password of one.',
     examples: ["salt '*' pdbedit.create zoe secret"],
     params: {
       login,
@@ -135,15 +135,15 @@ const functions = {
     run: async (args, ctx) => newDict([[args.login, await create(args.login, args, ctx)]]),
   }),
   modify: fn({
-    doc: 'Sets what is given of an account; makes it when there is a password.',
+    doc: 'Sets the given properties of an account; creates it when there is a password.',
     examples: ["salt '*' pdbedit.modify inara fullname='Inara Serra'"],
     params: {
       login,
       password: p.string({ default: null, doc: 'the password' }),
       password_hashed,
       ...details,
-      reset_login_hours: p.bool({ default: false, doc: 'log-on at any hour' }),
-      reset_bad_password_count: p.bool({ default: false, doc: 'forget wrong passwords' }),
+      reset_login_hours: p.bool({ default: false, doc: 'allow logon at any hour' }),
+      reset_bad_password_count: p.bool({ default: false, doc: 'reset the count of wrong passwords' }),
     },
     async run(args, ctx) {
       const say = (outcome: string): PlainDict => newDict([[args.login, outcome]]);

@@ -1,4 +1,4 @@
-// MD4, which the libraries have given up: Windows still hashes passwords with it.
+// MD4: Windows still hashes passwords with it, but crypto libraries no longer include it.
 
 const rotate = (value: number, by: number): number => (value << by) | (value >>> (32 - by));
 

@@ -53,7 +53,7 @@ export default defineModule({
   ],
   functions: {
     install: fn({
-      doc: 'Installs packages; gives what cmd.run_all gives.',
+      doc: 'Installs packages; returns the answer of cmd.run_all.',
       examples: [
         "salt '*' pip.install flask,jinja2",
         "salt '*' pip.install requirements=/srv/app/requirements.txt bin_env=/srv/app/venv",
@@ -66,7 +66,7 @@ export default defineModule({
       run: ({ kwargs: more, ...args }, ctx) => install(args, more, ctx),
     }),
     uninstall: fn({
-      doc: 'Removes packages; gives what cmd.run_all gives.',
+      doc: 'Removes packages; returns the answer of cmd.run_all.',
       examples: ["salt '*' pip.uninstall flask,jinja2"],
       params: {
         pkgs: p.strings({ default: null, split: ',', falsy: null, doc: 'names with commas, or a list' }),
@@ -108,7 +108,7 @@ export default defineModule({
       run: (args, ctx) => pipVersion(args, ctx),
     }),
     list_upgrades: fn({
-      doc: 'Packages of which there is a newer version, with that version.',
+      doc: 'Packages with a newer version, and that version.',
       examples: ["salt '*' pip.list_upgrades"],
       params: where,
       run: (args, ctx) => listUpgrades(args, ctx),
@@ -129,13 +129,13 @@ export default defineModule({
       run: async (args, ctx) => Object.hasOwn(await listUpgrades(args, ctx), args.pkg),
     }),
     upgrade: fn({
-      doc: 'Brings every package to its newest version.',
+      doc: 'Upgrades every package to its newest version.',
       examples: ["salt '*' pip.upgrade"],
       params: { ...where, use_vt: useVt },
       run: (args, ctx) => upgradeAll(args, ctx),
     }),
     list_all_versions: fn({
-      doc: 'Every version of a package there is, in ascending order.',
+      doc: 'All available versions of a package, in ascending order.',
       examples: ["salt '*' pip.list_all_versions flask"],
       params: {
         pkg: p.string({ doc: 'the package' }),

@@ -1,4 +1,4 @@
-// Installing and removing with pip: every option Salt has, as pip's own.
+// Installs and removes packages with pip; translates every option of Salt to an option of pip.
 
 import {
   commandError,
@@ -63,7 +63,7 @@ function logOption(log: Value): string[] {
   return ['--log', path];
 }
 
-/** `--proxy`: as given, or the minion's own. */
+/** `--proxy`: the given one, or the minion's own. */
 function proxyOption(proxy: Value, opts: Readonly<Record<string, Value>>): string[] {
   if (proxy) return ['--proxy', pyStr(proxy)];
   const {
@@ -84,7 +84,7 @@ function timeoutOption(timeout: Value): string[] {
   return ['--timeout', pyStr(timeout)];
 }
 
-/** Options as they are, or `{option: value}`. */
+/** Options unchanged, or from `{option: value}`. */
 function extraOptions(extra: Value): string[] {
   const list = Array.isArray(extra) ? extra : extra ? [extra] : [];
   return list.flatMap((item) => {
@@ -140,7 +140,7 @@ function sourceOptions(a: InstallArgs, version: string | null): string[] {
   ];
 }
 
-/** Where things go and what is done with what is there. */
+/** Options about the destination and about existing packages. */
 function targetOptions(a: InstallArgs, version: string | null): string[] {
   const cache = isAtLeast(version, '6.0') ? '--cache-dir' : '--download-cache';
   return [
@@ -173,16 +173,16 @@ function wheelOptions(a: InstallArgs, version: string | null, ctx: ModuleContext
   ] as const) {
     if (!a[name]) continue;
     if (knowsWheelOption(version)) options.push(option);
-    else ctx.log.error(`pip ${version ?? ''} does not know ${option}; it is left out.`);
+    else ctx.log.error(`pip ${version ?? ''} does not support ${option}; it is ignored.`);
   }
   if (a['no_binary']) {
     if (isAtLeast(version, '7.0.0')) options.push('--no-binary', several(a['no_binary']).join(','));
-    else ctx.log.error(`pip ${version ?? ''} does not know --no-binary; it is left out.`);
+    else ctx.log.error(`pip ${version ?? ''} does not support --no-binary; it is ignored.`);
   }
   return options;
 }
 
-/** `pip install`: what cmd.run_all answers, or `{result: False, comment}` for a file that is not there. */
+/** `pip install`: the answer of cmd.run_all, or `{result: False, comment}` for a missing file. */
 export async function install(a: InstallArgs, kwargs: PlainDict, ctx: ModuleContext): Promise<Value> {
   const at: Where = { bin_env: a['bin_env'] ?? null, user: a['user'] ?? null, cwd: a['cwd'] ?? null };
   const files = await requirementFiles(a['requirements'] ?? null, at, pyStr(a['saltenv'] ?? 'base'), ctx);

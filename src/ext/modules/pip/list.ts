@@ -1,4 +1,4 @@
-// What is installed, what could be newer, and which versions there are.
+// Installed packages, available upgrades and versions.
 import { commandError, isDict, type ModuleContext, newDict, type PlainDict, type Value } from 'halite/sdk';
 import { lines } from 'halite/sdk/text';
 import { isAtLeast, type PipResult, pipVersion, runPip, succeeded, type Where } from '../../shared/pip/command.ts';
@@ -12,7 +12,7 @@ function jsonList(result: PipResult): PlainDict[] {
     const data: unknown = JSON.parse(result.stdout);
     if (Array.isArray(data)) return data.filter((item) => isDict(item as Value)) as PlainDict[];
   } catch {
-    // Told below.
+    // Handled below.
   }
   throw commandError('Invalid JSON');
 }

@@ -1,4 +1,4 @@
-// Files of requirements: from the file server, and where another user can read them, with the files they name.
+// Requirements files: fetched from the file server to a place that another user can read, with the files they include.
 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ import { userByName } from 'halite/sdk/system';
 export interface RequirementFiles {
   /** `--requirement x --requirement y`. */
   readonly options: readonly string[];
-  /** The one that is not on the file server. */
+  /** The file that is missing on the file server. */
   readonly missing: string | undefined;
   /** Removes the copies. */
   dispose(): void;
@@ -47,7 +47,7 @@ function copyFor(user: string, path: string, folder: string): string {
   return join(folder, baseName(path));
 }
 
-/** What to hand to pip for `requirements`: one file, several with commas, or a list. */
+/** The arguments of pip for `requirements`: one file, several with commas, or a list. */
 export async function requirementFiles(
   requirements: Value,
   at: { readonly cwd: Value; readonly user: Value },

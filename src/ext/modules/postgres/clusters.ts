@@ -1,4 +1,4 @@
-// Functions of `postgres` for the clusters of Debian: several servers beside each other.
+// Functions of `postgres` for Debian's clusters: several servers on one machine.
 import { fn, isTruthy, type ModuleContext, newDict, type PlainDict, p, pyStr } from 'halite/sdk';
 import { lines, words } from 'halite/sdk/text';
 
@@ -23,7 +23,7 @@ const option = (flag: string, value: string | null): string[] => (isTruthy(value
 
 export const clusterFunctions = {
   cluster_create: fn({
-    doc: 'Makes a cluster.',
+    doc: 'Creates a cluster.',
     examples: ["salt '*' postgres.cluster_create 15 main port=5433"],
     params: {
       version,
@@ -34,7 +34,7 @@ export const clusterFunctions = {
       datadir: p.string({ default: null, falsy: null, doc: 'folder of the data' }),
       allow_group_access: p.bool({ default: null, doc: 'the group may read the folder' }),
       data_checksums: p.bool({ default: null, doc: 'with checksums' }),
-      wal_segsize: p.string({ default: null, falsy: null, doc: 'size of a piece of the log, in megabytes' }),
+      wal_segsize: p.string({ default: null, falsy: null, doc: 'size of a log segment, in megabytes' }),
     },
     async run(args, ctx) {
       const server = [
@@ -64,7 +64,7 @@ export const clusterFunctions = {
     },
   }),
   cluster_exists: fn({
-    doc: 'Whether a cluster is there.',
+    doc: 'Whether a cluster exists.',
     examples: ["salt '*' postgres.cluster_exists 15 main"],
     params: { version, name },
     run: async (args, ctx) => `${args.version}/${args.name}` in (await clusters(ctx)),

@@ -15,7 +15,7 @@ import { byName, type Conn, conn, execute, ident, literal, query, runas } from '
 import { serverVersion } from './roles.ts';
 
 const name = p.string({ doc: 'its name' });
-const owner = p.string({ default: null, falsy: null, doc: 'who it belongs to' });
+const owner = p.string({ default: null, falsy: null, doc: 'the owner' });
 const tablespace = p.string({ default: null, falsy: null, doc: 'its tablespace' });
 
 async function databases(at: Conn, ctx: ModuleContext): Promise<PlainDict> {
@@ -30,7 +30,7 @@ async function tablespaces(at: Conn, ctx: ModuleContext): Promise<PlainDict> {
   return byName(await query(sql, at, ctx), 'Name');
 }
 
-/** What belongs to somebody in a database: the statement to give it away, and the query for the names. */
+/** Kinds of objects with an owner: the statement that changes the owner, and the query for their names. */
 function belongings(version: string): readonly [what: string, sql: string][] {
   const own = "NOT IN ('pg_catalog', 'information_schema')";
   const [isAggregate, isOther] =
@@ -55,7 +55,7 @@ function belongings(version: string): readonly [what: string, sql: string][] {
   ];
 }
 
-/** Gives a database and all that is in it to another role. */
+/** Changes the owner of a database and everything in it. */
 async function giveAway(database: string, to: string, at: Conn, ctx: ModuleContext): Promise<boolean> {
   const inside = { ...at, maintenance_db: database };
   const sql = [`ALTER DATABASE ${ident(database)} OWNER TO ${ident(to)}`];
@@ -76,7 +76,7 @@ async function alter(args: Alter, at: Conn, ctx: ModuleContext): Promise<boolean
   if (args.owner && args.owner_recurse) fine = await giveAway(args.name, pyStr(args.owner), at, ctx);
   else if (args.owner)
     fine = await execute(`ALTER DATABASE ${ident(args.name)} OWNER TO ${ident(args.owner)}`, at, ctx);
-  // A database cannot change its place inside of a transaction.
+  // A database cannot change its tablespace inside a transaction.
   if (fine && args.tablespace)
     fine = await execute(`ALTER DATABASE ${ident(args.name)} SET TABLESPACE ${ident(args.tablespace)}`, at, ctx);
   return fine;
@@ -94,7 +94,7 @@ async function drop(database: string, at: Conn, ctx: ModuleContext): Promise<boo
 
 export const databaseFunctions = {
   db_list: fn({
-    doc: 'The databases and what they are like.',
+    doc: 'The databases and their properties.',
     examples: ["salt '*' postgres.db_list"],
     params: { ...conn, runas },
     run: (args, ctx) => databases(args, ctx),
@@ -106,7 +106,7 @@ export const databaseFunctions = {
     run: async (args, ctx) => args.name in (await databases(args, ctx)),
   }),
   db_create: fn({
-    doc: 'Makes a database.',
+    doc: 'Creates a database.',
     examples: ["salt '*' postgres.db_create 'dbname' template=template_postgis"],
     params: {
       name,
@@ -114,7 +114,7 @@ export const databaseFunctions = {
       tablespace,
       encoding: p.string({ default: null, falsy: null, doc: 'encoding' }),
       lc_collate: p.string({ default: null, falsy: null, doc: 'collation' }),
-      lc_ctype: p.string({ default: null, falsy: null, doc: 'kinds of characters' }),
+      lc_ctype: p.string({ default: null, falsy: null, doc: 'character classification (LC_CTYPE)' }),
       owner,
       template: p.string({ default: null, falsy: null, doc: 'database to copy' }),
       runas,
@@ -146,7 +146,7 @@ export const databaseFunctions = {
       ...conn,
       tablespace,
       owner,
-      owner_recurse: p.bool({ default: false, doc: 'also of what is in it' }),
+      owner_recurse: p.bool({ default: false, doc: 'also of its content' }),
       runas,
     },
     run: (args, ctx) => alter(args, args, ctx),
@@ -158,7 +158,7 @@ export const databaseFunctions = {
     run: (args, ctx) => drop(args.name, args, ctx),
   }),
   owner_to: fn({
-    doc: 'Gives a database and all that is in it to another role.',
+    doc: 'Changes the owner of a database and everything in it.',
     examples: ["salt '*' postgres.owner_to 'dbname' 'username'"],
     params: {
       dbname: p.string({ doc: 'the database' }),
@@ -179,7 +179,7 @@ const optionText = (options: Value): string =>
 
 export const tablespaceFunctions = {
   tablespace_list: fn({
-    doc: 'The tablespaces and where they are.',
+    doc: 'The tablespaces and their locations.',
     examples: ["salt '*' postgres.tablespace_list"],
     params: { ...conn, runas },
     run: (args, ctx) => tablespaces(args, ctx),
@@ -191,7 +191,7 @@ export const tablespaceFunctions = {
     run: async (args, ctx) => args.name in (await tablespaces(args, ctx)),
   }),
   tablespace_create: fn({
-    doc: 'Makes a tablespace.',
+    doc: 'Creates a tablespace.',
     examples: ["salt '*' postgres.tablespace_create fast /srv/fast"],
     params: {
       name,
@@ -217,7 +217,7 @@ export const tablespaceFunctions = {
       new_name: p.string({ default: null, falsy: null, doc: 'new name' }),
       new_owner: p.string({ default: null, falsy: null, doc: 'new owner' }),
       set_option: p.dict({ default: null, falsy: null, doc: 'setting to change' }),
-      reset_option: p.string({ default: null, falsy: null, doc: 'setting to take back' }),
+      reset_option: p.string({ default: null, falsy: null, doc: 'setting to reset' }),
       runas,
     },
     async run(args, ctx) {
@@ -241,10 +241,10 @@ export const tablespaceFunctions = {
 };
 
 const schemaConn = {
-  user: p.string({ default: null, falsy: null, doc: 'run psql as this user of the system' }),
+  user: p.string({ default: null, falsy: null, doc: 'run psql as this system user' }),
   db_user: p.string({ default: null, falsy: null, doc: 'user of the database to connect as' }),
   db_password: p.string({ default: null, falsy: null, doc: 'password to connect with' }),
-  db_host: p.string({ default: null, falsy: null, doc: 'where the server is' }),
+  db_host: p.string({ default: null, falsy: null, doc: 'address of the server' }),
   db_port: p.string({ default: null, falsy: null, doc: 'its port' }),
 };
 interface SchemaConn {
@@ -292,7 +292,7 @@ export const schemaFunctions = {
     run: async (args, ctx) => args.name in (await schemas(args, ctx)),
   }),
   schema_create: fn({
-    doc: 'Makes a schema in a database.',
+    doc: 'Creates a schema in a database.',
     examples: ["salt '*' postgres.schema_create dbname name owner='owner'"],
     params: { dbname, name: schemaName, owner, ...schemaConn },
     async run(args, ctx) {

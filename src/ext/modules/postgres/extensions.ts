@@ -14,7 +14,7 @@ async function installed(at: Conn, ctx: ModuleContext): Promise<PlainDict> {
   return newDict(rows.map((row) => [row['extname'] ?? '', newDict(Object.entries(row))]));
 }
 
-/** Whether a version comes before another: numbers by value, words by letters. */
+/** Whether a version is lower than another: numbers by value, words alphabetically. */
 function isOlder(a: string, b: string): boolean {
   const parts = (text: string): string[] => text.split(/(\d+|[a-z]+)/i).filter((part) => /[\da-z]/i.test(part));
   const [left, right] = [parts(a), parts(b)];
@@ -42,7 +42,7 @@ async function metadata(wanted: Wanted, at: Conn, ctx: ModuleContext): Promise<s
   return [installedState, ...(older ? [toUpgrade] : []), ...(elsewhere ? [toMove] : [])];
 }
 
-/** The statements that bring an extension to what is wanted. */
+/** The statements that create or change an extension as requested. */
 function statements(
   wanted: Wanted & { readonly if_not_exists: Value; readonly from_version: Value },
   state: readonly string[],
@@ -70,7 +70,7 @@ const wantedParams = {
 
 export const extensionFunctions = {
   available_extensions: fn({
-    doc: 'The extensions that could be installed.',
+    doc: 'The available extensions.',
     examples: ["salt '*' postgres.available_extensions"],
     params: { ...conn, runas },
     run: (args, ctx) => available(args, ctx),
@@ -82,7 +82,7 @@ export const extensionFunctions = {
     run: (args, ctx) => installed(args, ctx),
   }),
   get_available_extension: fn({
-    doc: 'One extension that could be installed.',
+    doc: 'One available extension.',
     examples: ["salt '*' postgres.get_available_extension plpgsql"],
     params: { name, ...conn, runas },
     run: async (args, ctx) => (await available(args, ctx))[args.name] ?? null,
@@ -94,7 +94,7 @@ export const extensionFunctions = {
     run: async (args, ctx) => (await installed(args, ctx))[args.name] ?? null,
   }),
   is_available_extension: fn({
-    doc: 'Whether an extension could be installed.',
+    doc: 'Whether an extension is available.',
     examples: ["salt '*' postgres.is_available_extension plpgsql"],
     params: { name, ...conn, runas },
     run: async (args, ctx) =>
@@ -107,7 +107,7 @@ export const extensionFunctions = {
     run: async (args, ctx) => args.name in (await installed(args, ctx)),
   }),
   create_metadata: fn({
-    doc: 'What is to be done to have an extension in a version and schema.',
+    doc: 'The actions needed to have an extension in a version and schema.',
     examples: ["salt '*' postgres.create_metadata adminpack"],
     params: { name, ext_version: wantedParams.ext_version, schema: wantedParams.schema, ...conn, runas },
     run: (args, ctx) => metadata(args, args, ctx),
@@ -119,7 +119,11 @@ export const extensionFunctions = {
       name,
       if_not_exists: p.truthy({ default: null, nullable: true, doc: 'no failure if it is there' }),
       ...wantedParams,
-      from_version: p.string({ default: null, falsy: null, doc: 'version that was there without being an extension' }),
+      from_version: p.string({
+        default: null,
+        falsy: null,
+        doc: 'version that was installed without the extension mechanism',
+      }),
       ...conn,
       runas,
     },
@@ -139,8 +143,8 @@ export const extensionFunctions = {
     params: {
       name,
       if_exists: p.truthy({ default: null, doc: 'no failure if it is not there' }),
-      restrict: p.truthy({ default: null, doc: 'not if something depends on it' }),
-      cascade: p.truthy({ default: null, nullable: true, doc: 'with what depends on it' }),
+      restrict: p.truthy({ default: null, doc: 'refuse if something depends on it' }),
+      cascade: p.truthy({ default: null, nullable: true, doc: 'with everything that depends on it' }),
       ...conn,
       runas,
     },

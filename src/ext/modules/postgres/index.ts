@@ -50,7 +50,7 @@ async function initdb(args: Cluster, ctx: ModuleContext): Promise<boolean> {
 
 export default defineModule({
   name: 'postgres',
-  doc: 'Databases, roles and privileges of PostgreSQL, through psql.',
+  doc: 'Databases, roles and privileges of PostgreSQL, with psql.',
   available: ({ opts }) => which('psql') !== null || opts['postgres.bins_dir'] !== undefined || 'psql was not found',
   reads: [
     'version',
@@ -87,7 +87,7 @@ export default defineModule({
       run: (args, ctx) => serverVersion(args, ctx),
     }),
     psql_query: fn({
-      doc: 'The rows of a SELECT (or of another statement that returns rows); every value comes as text.',
+      doc: 'The rows of a SELECT (or of another statement that returns rows); all values are text.',
       examples: ["salt '*' postgres.psql_query 'select * from pg_stat_activity'"],
       params: {
         query: p.string({ doc: 'the statement' }),
@@ -106,11 +106,11 @@ export default defineModule({
     ...privilegeFunctions,
     ...clusterFunctions,
     datadir_init: fn({
-      doc: 'Makes the folder of a new server.',
+      doc: 'Creates the folder of a new server.',
       examples: ["salt '*' postgres.datadir_init /var/lib/pgsql/data"],
       params: {
         name: p.string({ doc: 'the folder' }),
-        auth: p.string({ default: 'password', doc: 'how users prove who they are' }),
+        auth: p.string({ default: 'password', doc: 'authentication method' }),
         user: p.string({ default: null, falsy: null, doc: 'first user of the database' }),
         password: p.string({ default: null, doc: 'password of that user' }),
         encoding: p.string({ default: 'UTF8', doc: 'encoding of databases' }),
@@ -122,7 +122,7 @@ export default defineModule({
       run: (args, ctx) => (folderExists(args.name) ? false : initdb(args, ctx)),
     }),
     datadir_exists: fn({
-      doc: 'Whether a folder is that of a server.',
+      doc: 'Whether a folder is the data folder of a server.',
       examples: ["salt '*' postgres.datadir_exists /var/lib/pgsql/data"],
       params: { name: p.string({ doc: 'the folder' }) },
       run: (args) => folderExists(args.name),

@@ -41,7 +41,7 @@ describe('CSV of psql', () => {
 });
 
 describe('access lists', () => {
-  it('are taken apart', () => {
+  it('are parsed', () => {
     const found = parseAcl('{postgres=arwdDxt/postgres,jane=r*w/postgres,=Tc/postgres,"\\"my-role\\"=U/postgres"}');
     expect(Object.fromEntries(found.get('jane') ?? [])).toEqual({ SELECT: true, UPDATE: false });
     expect([...(found.get('public') ?? new Map()).keys()]).toEqual(['TEMPORARY', 'CONNECT']);

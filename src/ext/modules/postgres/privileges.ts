@@ -26,7 +26,7 @@ const possible: Readonly<Record<string, string>> = {
   database: 'CTc',
   function: 'X',
 };
-/** Only servers since 17 have it, so that all privileges do not need it. */
+/** Exists only on servers since 17, so ALL does not require it. */
 const recent = 'MAINTAIN';
 
 interface Target {
@@ -39,7 +39,7 @@ interface Target {
 const isAll = ({ name, type }: Target): boolean =>
   (type === 'table' || type === 'sequence') && name.toUpperCase() === 'ALL';
 
-/** Access list and owner of the object, or of all of its kind in the schema. */
+/** Access list and owner of the object, or of all objects of this type in the schema. */
 function aclQuery(target: Target): string {
   const { name, type, prepend } = target;
   const owner = (column: string): string => `pg_catalog.pg_get_userbyid(${column}) AS owner`;
@@ -163,7 +163,7 @@ const params = {
   object_type: p.string({ doc: 'table, sequence, schema, database, tablespace, language, function or group' }),
   privileges: p.string({ default: null, doc: 'privileges, with commas' }),
 };
-const grantOption = p.truthy({ default: null, doc: 'may pass them on' });
+const grantOption = p.truthy({ default: null, doc: 'with grant option' });
 const { maintenance_db, user, host, port, password } = conn;
 const place = {
   prepend: p.string({ default: 'public', doc: 'the schema' }),
@@ -177,14 +177,14 @@ const targetOf = (args: { object_name: string; object_type: string; prepend: str
 
 export const privilegeFunctions = {
   privileges_list: fn({
-    doc: 'Who may do what with an object.',
+    doc: 'The privileges on an object.',
     examples: ["salt '*' postgres.privileges_list table_name table maintenance_db=db_name"],
     params: { name: p.string({ doc: 'the object' }), object_type: params.object_type, ...place },
     run: (args, ctx) =>
       list({ name: args.name, type: args.object_type.toLowerCase(), prepend: args.prepend }, args, ctx),
   }),
   has_privileges: fn({
-    doc: 'Whether a role may do something with an object.',
+    doc: 'Whether a role has privileges on an object.',
     examples: ["salt '*' postgres.has_privileges user_name table_name table SELECT,INSERT maintenance_db=db_name"],
     params: { ...params, grant_option: grantOption, ...place },
     run(args, ctx) {
@@ -193,7 +193,7 @@ export const privilegeFunctions = {
     },
   }),
   privileges_grant: fn({
-    doc: 'Lets a role do something with an object.',
+    doc: 'Grants privileges on an object to a role.',
     examples: ["salt '*' postgres.privileges_grant user_name table_name table SELECT,UPDATE maintenance_db=db_name"],
     params: { ...params, grant_option: grantOption, ...place },
     async run(args, ctx) {
@@ -212,7 +212,7 @@ export const privilegeFunctions = {
     },
   }),
   privileges_revoke: fn({
-    doc: 'Forbids a role something with an object.',
+    doc: 'Revokes privileges on an object from a role.',
     examples: ["salt '*' postgres.privileges_revoke user_name table_name table SELECT,UPDATE maintenance_db=db_name"],
     params: { ...params, ...place },
     async run(args, ctx) {

@@ -1,4 +1,4 @@
-// Asking PostgreSQL through psql: as which user, where to, and rows from its CSV.
+// Runs psql: as which user, on which server, and reads rows from its CSV.
 import { commandError, dictGet, type ModuleContext, newDict, type PlainDict, p, pyStr, type Value } from 'halite/sdk';
 import { joinPath } from 'halite/sdk/fs';
 import { which } from 'halite/sdk/system';
@@ -6,12 +6,12 @@ import { which } from 'halite/sdk/system';
 /** Arguments nearly every function has. */
 export const conn = {
   user: p.string({ default: null, falsy: null, doc: 'user of the database to connect as' }),
-  host: p.string({ default: null, falsy: null, doc: 'where the server is' }),
+  host: p.string({ default: null, falsy: null, doc: 'address of the server' }),
   port: p.string({ default: null, falsy: null, doc: 'its port' }),
   maintenance_db: p.string({ default: null, falsy: null, doc: 'database to connect to' }),
   password: p.string({ default: null, doc: 'password to connect with' }),
 };
-export const runas = p.string({ default: null, doc: 'run psql as this user of the system' });
+export const runas = p.string({ default: null, doc: 'run psql as this system user' });
 
 export interface Conn {
   readonly user?: Value;
@@ -41,11 +41,11 @@ const option = async (given: Value | undefined, name: string, ctx: ModuleContext
   return value ? pyStr(value) : '';
 };
 
-/** The user of the system that may do anything with a server on this machine. */
+/** The system user that has all rights on a local server. */
 export const ownerAccount = (ctx: ModuleContext): string =>
   pyStr(dictGet(ctx.grains, 'os_family') ?? '').includes('OpenBSD') ? '_postgresql' : 'postgres';
 
-/** Runs psql. Without a host it is run as the owner of the server, who needs no password. */
+/** Runs psql. Without a host it runs as the owner of the server, who needs no password. */
 async function psql(args: readonly string[], at: Conn, ctx: ModuleContext, stdin?: string): Promise<Answer> {
   const [user, host, port, database] = [
     await option(at.user, 'user', ctx),
@@ -81,8 +81,8 @@ async function psql(args: readonly string[], at: Conn, ctx: ModuleContext, stdin
 }
 
 /**
- * Runs statements, in one transaction if there are several; whether that worked. They come through standard input,
- * since the arguments of a process, and so passwords in them, can be seen by every user of the system.
+ * Runs statements, in one transaction if there are several; returns whether that worked. They are passed on standard input,
+ * because every user of the system can see the arguments of a process, including passwords.
  */
 export async function execute(sql: string | readonly string[], at: Conn, ctx: ModuleContext): Promise<boolean> {
   const all = typeof sql === 'string' ? [sql] : sql;
@@ -122,7 +122,7 @@ export async function query(sql: string, at: Conn, ctx: ModuleContext, write = f
   return rows.map((row) => newDict(header.map((name, i) => [name, row[i] ?? ''])) as Row);
 }
 
-/** Rows by one of their columns, which is taken away. */
+/** Rows by one of their columns, which is removed from the row. */
 export function byName(rows: readonly Row[], column: string): PlainDict {
   return newDict(
     rows.map((row) => [row[column] ?? '', newDict(Object.entries(row).filter(([name]) => name !== column))]),

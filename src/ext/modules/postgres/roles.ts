@@ -11,7 +11,7 @@ export async function serverVersion(at: Conn, ctx: ModuleContext): Promise<strin
   return row?.['setting'] ?? '';
 }
 
-/** The query for roles; old servers lack or have other columns. */
+/** The query for roles; old servers have fewer or other columns. */
 function roleQuery(version: string, withPassword: boolean): string {
   const number = Number.parseFloat(version);
   const columns = [
@@ -46,7 +46,7 @@ function roleOf(row: Row, withPassword: boolean): PlainDict {
   ]);
 }
 
-/** The roles by name; false when the server cannot be asked. */
+/** The roles by name; false when the query fails. */
 async function roles(withPassword: boolean, at: Conn, ctx: ModuleContext): Promise<PlainDict | false> {
   const version = await serverVersion(at, ctx);
   if (version === '') return false;
@@ -59,7 +59,7 @@ async function role(name: string, withPassword: boolean, at: Conn, ctx: ModuleCo
   return all === false ? null : ((all[name] as PlainDict | undefined) ?? null);
 }
 
-/** What a role shall be like; null leaves it to the server, or as it is. */
+/** The desired properties of a role; null means the server's default, or no change. */
 interface RoleOptions {
   readonly createdb: Value;
   readonly createroles: Value;
@@ -126,16 +126,16 @@ const username = p.string({ doc: 'the user' });
 const groupname = p.string({ doc: 'the group' });
 const withPassword = p.bool({ default: false, doc: 'with the stored password' });
 const option = {
-  createdb: p.truthy({ default: null, nullable: true, doc: 'may make databases' }),
-  createroles: p.truthy({ default: null, nullable: true, doc: 'may make roles' }),
-  inherit: p.truthy({ default: null, nullable: true, doc: 'has the rights of its groups' }),
+  createdb: p.truthy({ default: null, nullable: true, doc: 'may create databases' }),
+  createroles: p.truthy({ default: null, nullable: true, doc: 'may create roles' }),
+  inherit: p.truthy({ default: null, nullable: true, doc: 'inherits the rights of its groups' }),
   login: p.truthy({ default: null, nullable: true, doc: 'may log in' }),
-  connlimit: p.scalar({ default: null, doc: 'connections at a time' }),
+  connlimit: p.scalar({ default: null, doc: 'maximum number of connections' }),
   encrypted: p.oneOf(['bool', 'string'], { default: null, doc: 'md5, scram-sha-256 or False' }),
-  superuser: p.truthy({ default: null, nullable: true, doc: 'may do anything' }),
+  superuser: p.truthy({ default: null, nullable: true, doc: 'superuser' }),
   replication: p.truthy({ default: null, nullable: true, doc: 'may replicate' }),
   rolepassword: p.oneOf(['bool', 'string'], { default: null, doc: 'password of the role' }),
-  valid_until: p.string({ default: null, falsy: null, doc: 'until when the password is valid' }),
+  valid_until: p.string({ default: null, falsy: null, doc: 'expiry of the password' }),
   groups: p.oneOf(['string', 'list'], { default: null, doc: 'groups it is in' }),
 };
 const { createdb, createroles, inherit, login, connlimit, encrypted, superuser, replication } = option;
@@ -143,13 +143,13 @@ const { rolepassword, valid_until, groups } = option;
 
 export const roleFunctions = {
   user_list: fn({
-    doc: 'The roles and what they may do.',
+    doc: 'The roles and their rights.',
     examples: ["salt '*' postgres.user_list"],
     params: { ...conn, runas, return_password: withPassword },
     run: (args, ctx) => roles(args.return_password, args, ctx),
   }),
   role_get: fn({
-    doc: 'What one role may do; nothing when there is none of that name.',
+    doc: 'The rights of one role; empty when it does not exist.',
     examples: ["salt '*' postgres.role_get postgres"],
     params: { name, ...conn, runas, return_password: withPassword },
     run: (args, ctx) => role(args.name, args.return_password, args, ctx),
@@ -161,7 +161,7 @@ export const roleFunctions = {
     run: async (args, ctx) => (await role(args.name, false, args, ctx)) !== null,
   }),
   user_create: fn({
-    doc: 'Makes a user.',
+    doc: 'Creates a user.',
     examples: ["salt '*' postgres.user_create 'username' rolepassword='secret'"],
     params: {
       username,
@@ -189,7 +189,7 @@ export const roleFunctions = {
     run: (args, ctx) => remove(args.username, args, ctx),
   }),
   group_create: fn({
-    doc: 'Makes a group.',
+    doc: 'Creates a group.',
     examples: ["salt '*' postgres.group_create 'groupname'"],
     params: {
       groupname,

@@ -156,7 +156,7 @@ const processFunctions = {
     },
   }),
   psaux: fn({
-    doc: 'Lines of `ps aux` that fit a regular expression.',
+    doc: 'Lines of `ps aux` that match a regular expression.',
     examples: ["salt '*' ps.psaux www-data.+apache2"],
     params: { name: p.string() },
     async run(args, ctx) {
@@ -227,7 +227,7 @@ const machineFunctions = {
     run: (args) => partitions(args.all),
   }),
   disk_usage: fn({
-    doc: 'Space of the filesystem a path is on.',
+    doc: 'Space of the filesystem of a path.',
     examples: ["salt '*' ps.disk_usage /home"],
     params: { path: p.path() },
     run: (args) => diskUsage(args.path),

@@ -9,7 +9,7 @@ const ctx = testContext({ modules: [ps] });
 const info = (attrs: string[] | string | null) => ctx.call('ps.proc_info', process.pid, attrs);
 
 describe('proc_info', () => {
-  it('gives groups of numbers as lists, as psutil’s tuples are sent', async () => {
+  it('returns groups of numbers as lists, like psutil’s tuples', async () => {
     const found = JSON.parse(JSON.stringify(await info(null)));
     expect(found).toMatchObject({ pid: process.pid, ppid: process.ppid, cwd: process.cwd(), nice: expect.any(Number) });
     const lengths = { uids: 3, gids: 3, cpu_times: 5, memory_info: 7, num_ctx_switches: 2, ionice: 2, io_counters: 6 };
@@ -30,7 +30,7 @@ describe('proc_info', () => {
     }
   });
 
-  it('wants a list of names it knows', async () => {
+  it('requires a list of known names', async () => {
     expect(await info(['name', 'ppid'])).toMatchObject({ ppid: process.ppid });
     await expect(info('name')).rejects.toThrow("invalid attrs type <class 'str'>");
     await expect(info(['name', 'bogus'])).rejects.toThrow('invalid attr name bogus');

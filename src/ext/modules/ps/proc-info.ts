@@ -1,4 +1,4 @@
-// Everything `ps.proc_info` tells of one process, in the order and shape of psutil: groups of numbers are lists.
+// The facts of `ps.proc_info` about one process, in the order and form of psutil: tuples are lists.
 
 import os from 'node:os';
 import { commandError, type ModuleContext, newDict, type PlainDict, pyStr, pythonError, type Value } from 'halite/sdk';
@@ -7,7 +7,7 @@ import { askTool, which } from 'halite/sdk/system';
 import { lines, pyFloat, words } from 'halite/sdk/text';
 import { cpuTimes, memoryInfo, type Process, page, readProcess, ticks } from '../../shared/ps/processes.ts';
 
-/** What may not be read is None. */
+/** None when reading is not permitted. */
 function linkOf(path: string): string | null {
   try {
     return readlinkSync(path);
@@ -45,7 +45,7 @@ function ioCounters(pid: number): Value {
   return ['syscr', 'syscw', 'read_bytes', 'write_bytes', 'rchar', 'wchar'].map((name) => Number(found.get(name) ?? 0));
 }
 
-/** Regular files it holds open: path, descriptor, position, mode, flags. */
+/** Its open regular files: path, descriptor, position, mode, flags. */
 function openFiles(pid: number): Value {
   if (linkOf(`/proc/${pid}/exe`) === null) return null;
   return listDir(`/proc/${pid}/fd`).flatMap((fd): Value[] => {
@@ -69,7 +69,7 @@ function threadsOf(pid: number): Value[] {
   });
 }
 
-/** Resident memory that is its own alone, its share of the rest, and what is swapped out, behind `memory_info`. */
+/** `memory_info` with the private memory, the proportional share and the swapped memory. */
 function fullMemory(process: Process): Value {
   const text = readText(`/proc/${process.pid}/smaps_rollup`) ?? '';
   if (text === '') return null;
@@ -79,7 +79,7 @@ function fullMemory(process: Process): Value {
   return [...Object.values(memoryInfo(process)), ...own];
 }
 
-/** Class and priority of its disk access; no file shows them. */
+/** I/O class and priority; no file in /proc has them. */
 async function ioNice(pid: number, ctx: ModuleContext): Promise<Value> {
   if (!which('ionice')) return [0, 0];
   const { stdout } = await askTool(ctx, 'ionice', ['-p', String(pid)]);

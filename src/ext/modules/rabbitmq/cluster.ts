@@ -21,7 +21,7 @@ const policy = p.string({ doc: 'the policy' });
 const upstream = p.string({ doc: 'the upstream' });
 const columns = p.rest({ doc: 'columns' });
 
-/** Before 3.7 the columns came in another order, and some were not there. */
+/** Before 3.7 the columns had another order, and some were missing. */
 function fields(parts: readonly string[], modern: boolean): PlainDict {
   const [, , a = '', b = '', c = '', d = ''] = parts;
   if (modern) return newDict(Object.entries({ pattern: a, apply_to: b, definition: c, priority: d }));
@@ -55,7 +55,7 @@ async function upstreams(runas: string | null, ctx: ModuleContext): Promise<Plai
   );
 }
 
-/** A step of the application that says nothing but text. */
+/** A command that only prints text. */
 const step = (verb: string, doc: string) =>
   fn({
     doc,
@@ -72,7 +72,7 @@ export const policyFunctions = {
     run: (args, ctx) => policies(args.vhost, args.runas, ctx),
   }),
   policy_exists: fn({
-    doc: 'Whether a policy is there.',
+    doc: 'Whether a policy exists.',
     examples: ["salt '*' rabbitmq.policy_exists / ha"],
     params: { vhost, name: policy, runas },
     async run(args, ctx) {
@@ -85,9 +85,9 @@ export const policyFunctions = {
     params: {
       vhost,
       name: policy,
-      pattern: p.string({ doc: 'names of what it is for' }),
+      pattern: p.string({ doc: 'pattern of queue or exchange names' }),
       definition: p.any({ doc: 'dictionary, or JSON text; the function refuses anything else' }),
-      priority: p.scalar({ default: null, doc: 'the highest wins' }),
+      priority: p.scalar({ default: null, doc: 'priority; the highest wins' }),
       runas,
       apply_to: p.scalar({ default: null, doc: 'queues, exchanges or all' }),
     },
@@ -113,16 +113,16 @@ export const policyFunctions = {
 };
 
 const upstreamOptions = {
-  prefetch_count: p.scalar({ default: null, doc: 'messages on their way at once' }),
-  reconnect_delay: p.scalar({ default: null, doc: 'seconds before the next attempt' }),
+  prefetch_count: p.scalar({ default: null, doc: 'prefetch count' }),
+  reconnect_delay: p.scalar({ default: null, doc: 'seconds before a reconnection' }),
   ack_mode: p.scalar({ default: null, doc: 'how messages are acknowledged' }),
-  trust_user_id: p.scalar({ default: null, doc: 'keep the user of a message' }),
-  exchange: p.scalar({ default: null, doc: 'the exchange over there' }),
-  max_hops: p.scalar({ default: null, doc: 'how far a message may go' }),
-  expires: p.scalar({ default: null, doc: 'when the queue over there ends' }),
-  message_ttl: p.scalar({ default: null, doc: 'how long messages live over there' }),
-  ha_policy: p.scalar({ default: null, doc: 'policy of the queue over there' }),
-  queue: p.scalar({ default: null, doc: 'the queue over there' }),
+  trust_user_id: p.scalar({ default: null, doc: 'preserve the user id of a message' }),
+  exchange: p.scalar({ default: null, doc: 'the upstream exchange' }),
+  max_hops: p.scalar({ default: null, doc: 'maximum number of hops' }),
+  expires: p.scalar({ default: null, doc: 'when the upstream queue expires' }),
+  message_ttl: p.scalar({ default: null, doc: 'time to live of messages upstream' }),
+  ha_policy: p.scalar({ default: null, doc: 'high availability policy of the upstream queue' }),
+  queue: p.scalar({ default: null, doc: 'the upstream queue' }),
 };
 
 export const clusterFunctions = {
@@ -148,27 +148,27 @@ export const clusterFunctions = {
   reset: step('reset', 'Makes the node forget everything.'),
   force_reset: step('force_reset', 'The same, whatever state the node is in.'),
   list_queues: fn({
-    doc: 'Queues with the columns asked for.',
+    doc: 'Queues with the requested columns.',
     examples: ["salt '*' rabbitmq.list_queues"],
     params: { runas, args: columns },
     run: async ({ runas: user, args }, ctx) =>
       table(good(await ask(ctx, ['list_queues', '-q', ...args.map(pyStr)], user))),
   }),
   list_queues_vhost: fn({
-    doc: 'Queues of a virtual host with the columns asked for.',
+    doc: 'Queues of a virtual host with the requested columns.',
     examples: ["salt '*' rabbitmq.list_queues_vhost /web"],
     params: { vhost, runas, args: columns },
     run: async ({ vhost: host, runas: user, args }, ctx) =>
       table(good(await ask(ctx, ['list_queues', '-q', '-p', host, ...args.map(pyStr)], user))),
   }),
   list_upstreams: fn({
-    doc: 'Servers messages come from, with their settings.',
+    doc: 'Federation upstreams with their settings.',
     examples: ["salt '*' rabbitmq.list_upstreams"],
     params: { runas },
     run: (args, ctx) => upstreams(args.runas, ctx),
   }),
   upstream_exists: fn({
-    doc: 'Whether an upstream is there.',
+    doc: 'Whether an upstream exists.',
     examples: ["salt '*' rabbitmq.upstream_exists up"],
     params: { name: upstream, runas },
     run: async (args, ctx) => args.name in (await upstreams(args.runas, ctx)),

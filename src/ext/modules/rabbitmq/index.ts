@@ -17,7 +17,7 @@ const vhosts = async (ctx: ModuleContext, runas: string | null): Promise<string[
 const plugins = async (ctx: ModuleContext, runas: string | null, args: readonly string[]): Promise<string[]> =>
   rows(good(await ask(ctx, ['list', '-m', ...args], runas, 'rabbitmq-plugins'))).map((row) => row.trim());
 
-/** RabbitMQ wants a password; one that nobody knows is taken away again. */
+/** RabbitMQ requires a password; without one, a random password is set and cleared again. */
 async function addWithoutPassword(user: string, runas: string | null, ctx: ModuleContext): Promise<Value> {
   const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
   const secret = Array.from({ length: 15 }, () => letters.charAt(randomInt(letters.length))).join('');
@@ -39,7 +39,7 @@ const userFunctions = {
     run: (args, ctx) => users(ctx, args.runas),
   }),
   user_exists: fn({
-    doc: 'Whether a user is there.',
+    doc: 'Whether a user exists.',
     examples: ["salt '*' rabbitmq.user_exists larry"],
     params: { name, runas },
     run: async (args, ctx) => args.name in (await users(ctx, args.runas)),
@@ -67,13 +67,13 @@ const userFunctions = {
       outcome(await ask(ctx, ['change_password', args.name, args.password], args.runas), 'Password Changed'),
   }),
   clear_password: fn({
-    doc: 'Takes the password of a user away.',
+    doc: 'Clears the password of a user.',
     examples: ["salt '*' rabbitmq.clear_password larry"],
     params: { name, runas },
     run: async (args, ctx) => outcome(await ask(ctx, ['clear_password', args.name], args.runas), 'Password Cleared'),
   }),
   check_password: fn({
-    doc: 'Whether a password is right.',
+    doc: 'Whether a password is correct.',
     examples: ["salt '*' rabbitmq.check_password larry secret"],
     params: { name, password: p.string({ doc: 'the password' }), runas },
     async run(args, ctx) {
@@ -100,7 +100,7 @@ const hostFunctions = {
     run: (args, ctx) => vhosts(ctx, args.runas),
   }),
   vhost_exists: fn({
-    doc: 'Whether a virtual host is there.',
+    doc: 'Whether a virtual host exists.',
     examples: ["salt '*' rabbitmq.vhost_exists /web"],
     params: { name: vhost, runas },
     run: async (args, ctx) => (await vhosts(ctx, args.runas)).includes(args.name),
@@ -118,7 +118,7 @@ const hostFunctions = {
     run: async (args, ctx) => outcome(await ask(ctx, ['delete_vhost', args.vhost], args.runas), 'Deleted'),
   }),
   set_permissions: fn({
-    doc: 'Sets what a user may do on a virtual host.',
+    doc: 'Sets the permissions of a user on a virtual host.',
     examples: ["salt '*' rabbitmq.set_permissions / larry"],
     params: {
       vhost,
@@ -161,31 +161,31 @@ const serverFunctions = {
     run: async (args, ctx) => good(await ask(ctx, ['cluster_status'], args.runas)),
   }),
   list_available_plugins: fn({
-    doc: 'Plugins that can be switched on.',
+    doc: 'Available plugins.',
     examples: ["salt '*' rabbitmq.list_available_plugins"],
     params: { runas },
     run: (args, ctx) => plugins(ctx, args.runas, []),
   }),
   list_enabled_plugins: fn({
-    doc: 'Plugins that are on.',
+    doc: 'Enabled plugins.',
     examples: ["salt '*' rabbitmq.list_enabled_plugins"],
     params: { runas },
     run: (args, ctx) => plugins(ctx, args.runas, ['-e']),
   }),
   plugin_is_enabled: fn({
-    doc: 'Whether a plugin is on.',
+    doc: 'Whether a plugin is enabled.',
     examples: ["salt '*' rabbitmq.plugin_is_enabled rabbitmq_management"],
     params: { name: plugin, runas },
     run: async (args, ctx) => (await plugins(ctx, args.runas, ['-e'])).includes(args.name),
   }),
   enable_plugin: fn({
-    doc: 'Switches a plugin on.',
+    doc: 'Enables a plugin.',
     examples: ["salt '*' rabbitmq.enable_plugin rabbitmq_management"],
     params: { name: plugin, runas },
     run: async (args, ctx) => outcome(await ask(ctx, ['enable', args.name], args.runas, 'rabbitmq-plugins'), 'Enabled'),
   }),
   disable_plugin: fn({
-    doc: 'Switches a plugin off.',
+    doc: 'Disables a plugin.',
     examples: ["salt '*' rabbitmq.disable_plugin rabbitmq_management"],
     params: { name: plugin, runas },
     run: async (args, ctx) =>

@@ -1,9 +1,9 @@
-// Asking rabbitmqctl, and reading its tables.
+// Runs rabbitmqctl and reads its tables.
 import { commandError, type ModuleContext, newDict, type PlainDict, pyStr, type Value } from 'halite/sdk';
 import { lines } from 'halite/sdk/text';
 import { type Answer, command } from '../shared/command.ts';
 
-/** Runs a tool of the server, as another user when asked; its command line is not logged: passwords are in it. */
+/** Runs a tool of the server, on request as another user. Its command line is not logged, because it contains passwords. */
 export const ask = (
   ctx: ModuleContext,
   args: readonly string[],
@@ -12,13 +12,13 @@ export const ask = (
 ): Promise<Answer> =>
   command(ctx, [tool, ...args], { reset_system_locale: false, output_loglevel: 'quiet', runas: runas || null });
 
-/** The answer, when the tool neither failed nor complained. */
+/** The output, if the tool succeeded and printed no error. */
 export function good(answer: Answer): string {
   if (answer.retcode !== 0 || answer.stderr) throw commandError(`RabbitMQ command failed: ${answer.stderr}`);
   return answer.stdout;
 }
 
-/** What the tool said, under a word of Salt's. */
+/** The output of the tool, under a key of Salt. */
 export const outcome = (answer: Answer, word: string): PlainDict => newDict([[word, good(answer)]]);
 
 /** Rows of data: no headings, warnings or end marks. */
@@ -47,7 +47,7 @@ export function tagList(text: string): string[] {
   return inner.includes(',') ? inner.split(',').map((tag) => tag.trim()) : inner.split(' ');
 }
 
-/** JSON rows by one of their fields, which is taken away. */
+/** JSON rows by one of their fields, which is removed from the row. */
 export function keyed(text: string, key: string): PlainDict {
   const list = JSON.parse(text) as Record<string, Value>[];
   return newDict(

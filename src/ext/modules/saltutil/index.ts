@@ -1,4 +1,4 @@
-// Execution module `saltutil`: the minion about itself: jobs, extensions, caches, keys.
+// Execution module `saltutil`: jobs, extensions, caches and keys of the minion.
 import { defineModule } from 'halite/sdk';
 import { jobFunctions } from './jobs.ts';
 import { masterFunctions } from './master-side.ts';
@@ -6,7 +6,7 @@ import { refreshFunctions, syncFunctions } from './sync.ts';
 
 export default defineModule({
   name: 'saltutil',
-  doc: 'Manages the minion itself: its jobs, extensions, caches and keys.',
+  doc: 'Manages jobs, extensions, caches and keys of the minion.',
   reads: ['running', 'is_running', 'find_job', 'find_cached_job', 'list_extmods'],
   functions: { ...jobFunctions, ...syncFunctions, ...refreshFunctions, ...masterFunctions },
 });

@@ -1,4 +1,4 @@
-// Functions of `saltutil` on running and finished jobs.
+// Functions of `saltutil` for running and finished jobs.
 
 import { join } from 'node:path';
 import {
@@ -19,7 +19,7 @@ import { matchesGlob } from 'halite/sdk/text';
 
 const jobDict = (job: RunningJob): PlainDict => newDict(Object.entries(job as unknown as Record<string, Value>));
 
-/** Running jobs but the one that asks. */
+/** Running jobs except the calling one. */
 async function others(ctx: ModuleContext): Promise<RunningJob[]> {
   const own = ctx.job['jid'];
   return (await ctx.minion.running()).filter((job) => own === undefined || job.jid !== own);
@@ -67,7 +67,7 @@ async function clearOld(hours: number, ctx: ModuleContext): Promise<boolean> {
 
 export const jobFunctions = {
   running: fn({
-    doc: 'The jobs this minion runs now.',
+    doc: 'The jobs that run on this minion.',
     examples: ["salt '*' saltutil.running"],
     inline: true,
     run: async (_, ctx) => (await others(ctx)).map(jobDict),
@@ -80,7 +80,7 @@ export const jobFunctions = {
     run: async ({ fun }, ctx) => (await others(ctx)).filter((job) => matchesGlob(job.fun, fun)).map(jobDict),
   }),
   find_job: fn({
-    doc: 'What this minion knows of a running job; empty when it does not run here.',
+    doc: 'Details of a running job; empty when it does not run here.',
     examples: ["salt '*' saltutil.find_job <job id>"],
     params: { jid },
     inline: true,
@@ -90,7 +90,7 @@ export const jobFunctions = {
     },
   }),
   signal_job: fn({
-    doc: 'Sends a signal to everything a job has started.',
+    doc: 'Sends a signal to all processes of a job.',
     examples: ["salt '*' saltutil.signal_job <job id> 15"],
     params: { jid, sig: p.int({ fractions: 'cut', doc: 'number of the signal' }) },
     inline: true,
@@ -129,7 +129,7 @@ export const jobFunctions = {
     run: (args, ctx) => findCached(args.jid, ctx),
   }),
   clear_job_cache: fn({
-    doc: 'Forgets cached jobs that are older than a number of hours.',
+    doc: 'Removes cached jobs that are older than a number of hours.',
     examples: ["salt '*' saltutil.clear_job_cache hours=12"],
     params: { hours: p.float({ default: 24 }) },
     run: ({ hours }, ctx) => clearOld(hours, ctx),

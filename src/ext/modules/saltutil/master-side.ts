@@ -1,4 +1,4 @@
-// Functions of `saltutil` that act on the master: only where minion and master share a machine, or by asking the master.
+// Functions of `saltutil` that act on the master: if it runs on the same machine, or by a request to the master.
 
 import { dirname, join } from 'node:path';
 import {
@@ -59,7 +59,7 @@ async function ask(program: string, options: string[], ctx: ModuleContext): Prom
   }
 }
 
-/** The one value of an answer that names who gave it (`{"local": …}`). */
+/** The only value of an answer of the form `{"local": …}`. */
 function unwrap(answer: Value): Value {
   const entries = isDict(answer) ? dictEntries(answer) : [];
   return entries.length === 1 ? (entries[0]?.[1] ?? null) : answer;
@@ -89,7 +89,7 @@ interface RemoteCall {
   readonly ssh: boolean;
 }
 
-/** In an orchestration the master itself is at hand; nobody matching is an empty answer. */
+/** An orchestration calls the master directly; a target without matches gives an empty answer. */
 async function published(call: RemoteCall, args: Value[], kwargs: PlainDict, master: OrchestrationServices) {
   const { tgt_type, fun, ret, timeout } = call;
   const tgt = Array.isArray(call.tgt) ? call.tgt.map(pyStr) : pyStr(call.tgt);
@@ -208,7 +208,7 @@ export const masterFunctions = {
     run: ({ fun, args, kwargs }, ctx) => ctx.callWith(fun, args, cleanKwargs(kwargs)),
   }),
   revoke_auth: fn({
-    doc: 'Asks the master to forget this minion’s key. The minion is not accepted any more afterwards.',
+    doc: 'Asks the master to delete this minion’s key. The minion is then no longer accepted.',
     examples: ["salt '*' saltutil.revoke_auth"],
     params: { preserve_minion_cache: p.bool({ default: false }) },
     async run({ preserve_minion_cache }, ctx) {
@@ -228,7 +228,7 @@ export const masterFunctions = {
     },
   }),
   regen_keys: fn({
-    doc: 'Removes the minion’s keys, so that it makes new ones. They have to be accepted on the master again.',
+    doc: 'Removes the minion’s keys, so that it creates new ones. They must be accepted on the master again.',
     examples: ["salt '*' saltutil.regen_keys"],
     async run(_, ctx) {
       const folder = pyStr(ctx.opts['pki_dir'] ?? '');
@@ -255,7 +255,7 @@ export const masterFunctions = {
     },
   }),
   update: fn({
-    doc: 'Self-update is not offered: use the package manager.',
+    doc: 'Self-update is not supported: use the package manager.',
     examples: ["salt '*' saltutil.update"],
     params: { version: p.string({ default: null }) },
     run: () => newDict([['_error', 'Esky not available as import']]),

@@ -42,7 +42,7 @@ describe('jobs', () => {
     },
   });
 
-  it('lists all but the one that asks', async () => {
+  it('lists all except the calling one', async () => {
     expect(((await ctx.call('saltutil.running')) as PlainDict[]).map((entry) => entry['fun'])).toEqual([
       'test.sleep',
       'cmd.run',
@@ -74,7 +74,7 @@ describe('caches', () => {
   const cachedir = join(folder, 'cache');
   const ctx = testContext({ modules: [saltutil], opts: { cachedir } });
 
-  it('reads a finished job and forgets old ones', async () => {
+  it('reads a finished job and removes old ones', async () => {
     const jid = '20240101000000000007';
     expect(await ctx.call('saltutil.find_cached_job', jid)).toMatch(
       /^Local jobs cache directory not found; you may need/,
@@ -122,7 +122,7 @@ describe('extensions', () => {
     expect(calls).toEqual(['sync modules', 'reload']);
   });
 
-  it('leaves job processes alone when nothing is new', async () => {
+  it('keeps job processes when nothing is new', async () => {
     const { calls, ctx } = make(false);
     expect(await ctx.call('saltutil.sync_states')).toEqual([]);
     expect(calls).toEqual(['sync states']);
@@ -148,7 +148,7 @@ describe('extensions', () => {
 });
 
 describe('the master', () => {
-  it('is asked to forget this minion', async () => {
+  it('is asked to delete the key of this minion', async () => {
     const sent: Value[] = [];
     const ctx = testContext({
       modules: [saltutil],

@@ -1,4 +1,4 @@
-// Functions of `saltutil` that bring the minion's extensions, grains and pillar up to date.
+// Functions of `saltutil` that update the minion's extensions, grains and pillar.
 
 import { join } from 'node:path';
 import {
@@ -27,12 +27,12 @@ const common = {
     falsy: null,
     doc: 'file server environments; those of the top file when not given',
   }),
-  refresh: p.bool({ default: true, doc: 'load what was fetched' }),
+  refresh: p.bool({ default: true, doc: 'load the fetched files' }),
   extmod_whitelist: p.oneOf(['dict', 'list', 'string'], { default: null, doc: 'fetch only these' }),
   extmod_blacklist: p.oneOf(['dict', 'list', 'string'], { default: null, doc: 'do not fetch these' }),
 };
 const withPillarCache = { ...common, clean_pillar_cache: p.bool({ default: false }) };
-const notAtOnce = { ...common, refresh: p.bool({ default: false, doc: 'load what was fetched' }) };
+const notAtOnce = { ...common, refresh: p.bool({ default: false, doc: 'load the fetched files' }) };
 
 interface SyncArgs {
   readonly saltenv: Value;
@@ -40,7 +40,7 @@ interface SyncArgs {
   readonly extmod_blacklist: Value;
 }
 
-/** The environments to fetch from: as told, or those the top file has for this minion. */
+/** The environments to fetch from: the given ones, or those of the top file for this minion. */
 async function environmentsOf(told: Value, ctx: ModuleContext): Promise<string[]> {
   if (Array.isArray(told)) return told.map(String);
   if (isTruthy(told))
@@ -52,7 +52,7 @@ async function environmentsOf(told: Value, ctx: ModuleContext): Promise<string[]
   return named.length > 0 ? named.map(([env]) => pyStr(env)) : ['base'];
 }
 
-/** Fetches kinds of extensions; new job processes are only needed when something changed. */
+/** Fetches kinds of extensions; job processes are restarted only when something changed. */
 async function fetchKinds(
   kinds: readonly string[],
   args: SyncArgs,
@@ -65,7 +65,7 @@ async function fetchKinds(
     blacklist: args.extmod_blacklist,
   });
   if (refresh && report.touched) await ctx.minion.reloadExtensions();
-  // Names alone would hide that a file was left out.
+  // Without this a skipped file would go unnoticed.
   if (report.problems.length > 0) ctx.setRetcode(1);
   return report;
 }
@@ -78,7 +78,7 @@ async function fetchKind(kind: string, args: SyncArgs, refresh: boolean, ctx: Mo
 
 const syncOf = (kind: string, what: string, refreshes: boolean): ModuleFunction =>
   fn({
-    doc: `Fetches ${what} of users from the file server and gives back the names of those that are new or changed.`,
+    doc: `Fetches ${what} of users from the file server and returns the names of those that are new or changed.`,
     examples: [`salt '*' saltutil.sync_${kind === 'proxy' ? 'proxymodules' : kind}`],
     params: refreshes ? common : notAtOnce,
     run: (args, ctx) => fetchKind(kind, args, args.refresh, ctx),
@@ -144,7 +144,7 @@ export const syncFunctions = {
     },
   }),
   sync_grains: fn({
-    doc: 'Fetches grain collectors of users from the file server, collects grains and pillar anew.',
+    doc: 'Fetches grain collectors of users from the file server, collects grains and pillar again.',
     examples: ["salt '*' saltutil.sync_grains"],
     params: withPillarCache,
     async run(args, ctx) {
@@ -194,7 +194,7 @@ export const syncFunctions = {
   sync_output: output,
   sync_outputters: output,
   list_extmods: fn({
-    doc: 'Names of the user extensions this minion has fetched, by kind.',
+    doc: 'Names of the fetched user extensions, by kind.',
     examples: ["salt '*' saltutil.list_extmods"],
     async run(_, ctx) {
       const root = pyStr(ctx.opts['extension_modules'] || join(pyStr(ctx.opts['cachedir'] ?? ''), 'extmods'));
@@ -212,10 +212,10 @@ export const syncFunctions = {
 
 const refreshPillar = (name: string) =>
   fn({
-    doc: 'Asks the master for this minion’s pillar and keeps it.',
+    doc: 'Requests this minion’s pillar from the master and stores it.',
     examples: [`salt '*' saltutil.${name}`, `salt '*' saltutil.${name} wait=True timeout=60`],
     params: {
-      wait: p.bool({ default: false, doc: 'accepted; the answer always comes when the pillar is there' }),
+      wait: p.bool({ default: false, doc: 'accepted; the function always waits for the pillar' }),
       timeout: p.float({ default: 30 }),
       clean_cache: p.bool({ default: true }),
     },
@@ -226,7 +226,7 @@ export const refreshFunctions = {
   refresh_pillar: refreshPillar('refresh_pillar'),
   pillar_refresh: refreshPillar('pillar_refresh'),
   refresh_grains: fn({
-    doc: 'Collects the grains anew, and the pillar unless refresh_pillar=False.',
+    doc: 'Collects the grains again, and the pillar unless refresh_pillar=False.',
     examples: ["salt '*' saltutil.refresh_grains"],
     params: { kwargs: p.kwargs({ doc: 'refresh_pillar, clean_pillar_cache' }) },
     async run({ kwargs }, ctx) {
@@ -239,7 +239,7 @@ export const refreshFunctions = {
     },
   }),
   refresh_modules: fn({
-    doc: 'Makes new jobs load the extensions and grains anew.',
+    doc: 'Makes new jobs load the extensions and grains again.',
     examples: ["salt '*' saltutil.refresh_modules"],
     params: { kwargs: p.kwargs({ doc: 'async: accepted' }) },
     async run(_, ctx) {
@@ -249,7 +249,7 @@ export const refreshFunctions = {
     },
   }),
   refresh_beacons: fn({
-    doc: 'Makes the minion load its beacons anew.',
+    doc: 'Makes the minion load its beacons again.',
     examples: ["salt '*' saltutil.refresh_beacons"],
     async run(_, ctx) {
       await ctx.minion.reloadExtensions();
@@ -257,7 +257,7 @@ export const refreshFunctions = {
     },
   }),
   refresh_matchers: fn({
-    doc: 'Makes the minion load its matchers anew.',
+    doc: 'Makes the minion load its matchers again.',
     examples: ["salt '*' saltutil.refresh_matchers"],
     async run(_, ctx) {
       await ctx.minion.reloadExtensions();

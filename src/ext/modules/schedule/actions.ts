@@ -1,4 +1,4 @@
-// Switching, skipping, moving and asking about jobs of the schedule.
+// Enables, skips, moves and queries jobs of the schedule.
 
 import { dirname, join } from 'node:path';
 import {
@@ -25,7 +25,7 @@ const jobIn = (told: PlainDict, name: string): PlainDict | undefined => {
   return isDict(job ?? null) ? plain(job as Dict) : undefined;
 };
 
-/** Switches one job on or off. */
+/** Enables or disables one job. */
 export async function switchJob(
   name: string,
   on: boolean,
@@ -49,7 +49,7 @@ export async function switchJob(
   return Object.assign(ret, { comment: `${Enabled} Job ${name} in schedule.`, changes });
 }
 
-/** Switches the whole scheduler on or off. */
+/** Enables or disables the whole scheduler. */
 export async function switchAll(on: boolean, kwargs: PlainDict, ctx: ModuleContext): Promise<PlainDict> {
   const [enable, Enabled] = on ? ['enable', 'Enabled'] : ['disable', 'Disabled'];
   const ret = answer({ comment: [], changes: newDict(), result: true });
@@ -75,11 +75,11 @@ export async function runEntryNow(name: string, force: boolean, ctx: ModuleConte
 
 export interface Times {
   readonly time: Value;
-  /** Postponing: when the run is to be instead. */
+  /** The new time of a postponed run. */
   readonly newTime?: Value;
 }
 
-/** Leaves one run of a job out, or moves it. */
+/** Skips or moves one run of a job. */
 export async function moveRun(name: string, times: Times, kwargs: PlainDict, ctx: ModuleContext): Promise<PlainDict> {
   const postpone = times.newTime !== undefined;
   const format = isTruthy(kwargs['time_fmt']) ? pyStr(kwargs['time_fmt'] as Value) : '%Y-%m-%dT%H:%M:%S';
@@ -151,7 +151,7 @@ function readText(file: string): string | undefined {
   }
 }
 
-/** Gives a job to other minions; with `move` it is removed here. */
+/** Copies a job to other minions; with `move` it is removed here. */
 export async function send(
   name: string,
   target: string,

@@ -1,4 +1,4 @@
-// Adding, changing and removing jobs of the schedule.
+// Adds, changes and removes jobs of the schedule.
 import {
   type Dict,
   HaliteError,

@@ -1,4 +1,4 @@
-// Execution module `schedule`: jobs that this minion runs by the clock.
+// Execution module `schedule`: the schedule of this minion.
 import { cleanKwargs, defineModule, fn, isDict, isTruthy, newDict, type PlainDict, p, type Value } from 'halite/sdk';
 import { dumpYaml } from 'halite/sdk/codec';
 import { moveRun, reload, runEntryNow, send, switchAll, switchJob } from './actions.ts';
@@ -9,12 +9,12 @@ import { withFormat } from './times.ts';
 
 const itemDoc = 'function, seconds/minutes/hours/days, when, cron, once, splay, range, job_args, job_kwargs, …';
 const name = p.string({ doc: 'name of the job' });
-/** With `test` it only says what it would do. */
+/** With `test` it only reports what it would do. */
 const onlySays = (args: { readonly kwargs: PlainDict }): boolean => isTruthy(args.kwargs['test'] ?? null);
 
 export default defineModule({
   name: 'schedule',
-  doc: 'Jobs that this minion runs by the clock.',
+  doc: 'The schedule of this minion.',
   reads: ['list', 'is_enabled', 'build_schedule_item', 'show_next_fire_time', 'job_status'],
   functions: {
     list: fn({
@@ -25,11 +25,11 @@ export default defineModule({
         "salt '*' schedule.list show_disabled=False",
       ],
       params: {
-        show_all: p.bool({ default: false, doc: 'also the jobs the minion gives itself' }),
+        show_all: p.bool({ default: false, doc: 'also internal jobs of the minion' }),
         show_disabled: p.bool({ default: true }),
         where: p.string({ default: null, doc: 'only those of `opts` or of `pillar`' }),
         return_yaml: p.bool({ default: true }),
-        offline: p.bool({ default: false, doc: 'read the file instead of asking the scheduler' }),
+        offline: p.bool({ default: false, doc: 'read the file instead of querying the scheduler' }),
       },
       async run({ show_all, show_disabled, where, return_yaml, offline }, ctx) {
         const jobs = await listJobs(ctx, { showAll: show_all, showDisabled: show_disabled, where, offline });
@@ -39,7 +39,7 @@ export default defineModule({
       },
     }),
     is_enabled: fn({
-      doc: 'A job of the schedule; without a name whether the scheduler is on.',
+      doc: 'A job of the schedule; without a name whether the scheduler is enabled.',
       examples: ["salt '*' schedule.is_enabled name=job_name", "salt '*' schedule.is_enabled"],
       params: { name: p.string({ default: null, falsy: null, doc: 'name of the job' }) },
       async run({ name: asked }, ctx) {
@@ -62,7 +62,7 @@ export default defineModule({
       run: ({ name: job, kwargs }, ctx) => remove(job, cleanKwargs(kwargs), ctx),
     }),
     build_schedule_item: fn({
-      doc: 'The entry that these arguments would make.',
+      doc: 'Builds an entry from these arguments.',
       examples: ["salt '*' schedule.build_schedule_item job1 function='test.ping' seconds=3600"],
       params: { name, kwargs: p.kwargs({ doc: itemDoc }) },
       run: ({ name: job, kwargs }) => Promise.resolve(buildItem(job, cleanKwargs(kwargs))),
@@ -92,14 +92,14 @@ export default defineModule({
       run: ({ name: job, force }, ctx) => runEntryNow(job, force, ctx),
     }),
     enable_job: fn({
-      doc: 'Switches a job on.',
+      doc: 'Enables a job.',
       examples: ["salt '*' schedule.enable_job job1"],
       params: { name, kwargs: p.kwargs({ doc: 'persist' }) },
       reads: (_, ctx) => ctx.test,
       run: ({ name: job, kwargs }, ctx) => switchJob(job, true, cleanKwargs(kwargs), ctx.test, ctx),
     }),
     disable_job: fn({
-      doc: 'Switches a job off.',
+      doc: 'Disables a job.',
       examples: ["salt '*' schedule.disable_job job1"],
       params: { name, kwargs: p.kwargs({ doc: 'test, persist' }) },
       reads: onlySays,
@@ -107,7 +107,7 @@ export default defineModule({
         switchJob(job, false, cleanKwargs(kwargs), isTruthy(kwargs['test'] ?? false), ctx),
     }),
     save: fn({
-      doc: 'Writes the schedule (what is not of the pillar) to the minion’s configuration.',
+      doc: 'Writes the schedule, without the jobs of the pillar, to the minion’s configuration.',
       examples: ["salt '*' schedule.save"],
       params: { kwargs: p.kwargs({ doc: 'test' }) },
       async run({ kwargs }, ctx) {
@@ -119,14 +119,14 @@ export default defineModule({
       },
     }),
     enable: fn({
-      doc: 'Switches the scheduler on.',
+      doc: 'Enables the scheduler.',
       examples: ["salt '*' schedule.enable"],
       params: { kwargs: p.kwargs({ doc: 'test, persist' }) },
       reads: onlySays,
       run: ({ kwargs }, ctx) => switchAll(true, cleanKwargs(kwargs), ctx),
     }),
     disable: fn({
-      doc: 'Switches the scheduler off.',
+      doc: 'Disables the scheduler.',
       examples: ["salt '*' schedule.disable"],
       params: { kwargs: p.kwargs({ doc: 'test, persist' }) },
       reads: onlySays,
@@ -162,7 +162,7 @@ export default defineModule({
         moveRun(job, { time: current_time, newTime: new_time }, cleanKwargs(kwargs), ctx),
     }),
     skip_job: fn({
-      doc: 'Leaves one run of a job out.',
+      doc: 'Skips one run of a job.',
       examples: ["salt '*' schedule.skip_job job 2026-11-30T10:00:00"],
       params: {
         name,
@@ -183,7 +183,7 @@ export default defineModule({
       },
     }),
     job_status: fn({
-      doc: 'A job with what the scheduler knows about it.',
+      doc: 'A job with its status in the scheduler.',
       examples: ["salt '*' schedule.job_status job_name"],
       params: { name, time_fmt: p.string({ default: '%Y-%m-%dT%H:%M:%S', doc: 'how times are written' }) },
       async run({ name: job, time_fmt }, ctx) {

@@ -8,7 +8,7 @@ const taken = [
   ...['run_on_start', 'skip_during_range'],
 ];
 
-/** `seconds` and `when` cannot both say when a job runs. */
+/** A job cannot have both `seconds` and `when`. */
 export const timesConflict = (kwargs: PlainDict): boolean =>
   elements.some((key) => key in kwargs) && ('when' in kwargs || 'cron' in kwargs);
 

@@ -16,7 +16,7 @@ interface Case {
 }
 const fixture = new URL('../../../../test/fixtures/modules/schedule-3006.27.json', import.meta.url);
 const recorded = loadJson(readFileSync(fixture, 'utf8')) as unknown as Case[];
-/** Where Salt forgets what it found out before. */
+/** Cases in which Salt loses an earlier result. */
 const better: Readonly<Record<string, string>> = { 'schedule.skip_job ["j1",""]': 'Job time is required.' };
 
 let root: string;
@@ -46,7 +46,7 @@ describe('recorded answers, in order', () => {
 });
 
 describe('a schedule without a daemon', () => {
-  it('keeps the settings of all jobs, and is replaced in one step', async () => {
+  it('keeps the settings of all jobs, and is replaced atomically', async () => {
     const folder = join(root, 'conf', 'minion.d');
     mkdirSync(folder, { recursive: true });
     const file = join(folder, '_schedule.conf');
@@ -59,7 +59,7 @@ describe('a schedule without a daemon', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  it('says first what is wrong with the first time', async () => {
+  it('reports an error in the first time first', async () => {
     expect(plain(await ctx.callWith('schedule.postpone_job', ['j', 'rubbish', ''], newDict()))).toEqual({
       comment: 'Date string could not be parsed.',
       result: false,
@@ -68,7 +68,7 @@ describe('a schedule without a daemon', () => {
 });
 
 describe('a scheduler', () => {
-  it('is asked with Salt’s own messages', async () => {
+  it('is queried with Salt’s own messages', async () => {
     const asked: PlainDict[] = [];
     const listening = testContext({
       modules: [schedule],

@@ -14,7 +14,7 @@ import {
 import { dumpYaml, loadYaml } from 'halite/sdk/codec';
 import { mkdirSync, readFileSync, replaceFileNow } from 'halite/sdk/fs';
 
-/** What an entry may say; everything else is the scheduler's own business. */
+/** The keys of an entry; all other keys are internal to the scheduler. */
 const shownFields = new Set([
   ...['name', 'maxrunning', 'function', 'splay', 'range', 'when', 'once', 'once_fmt', 'returner', 'jid_include'],
   ...['args', 'kwargs', 'seconds', 'minutes', 'hours', 'days', 'enabled', 'return_job', 'metadata', 'cron', 'until'],
@@ -43,14 +43,14 @@ function readSchedule(ctx: ModuleContext): PlainDict {
 export function writeSchedule(ctx: ModuleContext, schedule: PlainDict): void {
   const path = schedulePath(ctx.opts);
   mkdirSync(dirname(path), { recursive: true });
-  // In one step: the daemon looks at the file, too.
+  // Atomically, because the daemon reads the file too.
   replaceFileNow(path, dumpYaml(newDict([['schedule', schedule]]), { sortKeys: false }));
 }
 
 export const plain = (dict: Dict): PlainDict =>
   newDict(dictEntries(dict).map(([key, value]) => [String(key), value] as const));
 
-/** Asks the scheduler; nothing comes back where there is none. */
+/** Queries the scheduler; undefined where none runs. */
 export async function ask(ctx: ModuleContext, request: Record<string, Value>): Promise<PlainDict> {
   if (!ctx.minion.schedule) return newDict();
   return ctx.minion.schedule(newDict(Object.entries(request)));
@@ -63,7 +63,7 @@ export interface ListOptions {
   readonly offline?: boolean;
 }
 
-/** The jobs as people see them. */
+/** The jobs in the form that is shown. */
 export async function listJobs(ctx: ModuleContext, options: ListOptions): Promise<PlainDict> {
   const found = options.offline
     ? readSchedule(ctx)
@@ -92,13 +92,13 @@ function shownJob(value: Dict): PlainDict {
   return job;
 }
 
-/** Entries that the file has, too, are marked. */
+/** Marks entries that are also in the file. */
 export function markSaved(ctx: ModuleContext, jobs: PlainDict): void {
   const saved = readSchedule(ctx);
   for (const [name, job] of Object.entries(jobs)) if (isDict(job)) (job as PlainDict)['saved'] = name in saved;
 }
 
-/** Where a job is: our own, the pillar's, or nowhere. */
+/** Where a job is defined: in the minion's own schedule, in the pillar, or nowhere. */
 export async function whereIs(ctx: ModuleContext, name: string): Promise<'opts' | 'pillar' | undefined> {
   if (name in (await listJobs(ctx, { showAll: true, where: 'opts' }))) return 'opts';
   return name in (await listJobs(ctx, { showAll: true, where: 'pillar' })) ? 'pillar' : undefined;

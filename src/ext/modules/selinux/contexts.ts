@@ -37,7 +37,7 @@ export interface FilePolicy {
   readonly sel_level?: string | null;
 }
 
-/** The line of `semanage fcontext -l` that has all that is asked for. */
+/** The line of `semanage fcontext -l` that matches all given fields. */
 export function findFilePolicy(text: string, asked: FilePolicy): PlainDict | null {
   const type = asked.filetype ? fileTypeText(asked.filetype) : undefined;
   for (const line of lines(text)) {
@@ -80,7 +80,7 @@ export function protocolAndPort(name: string, protocol: string | null, port: str
   return [match[1] ?? '', match[2] ?? ''];
 }
 
-/** What `restorecon -n -v` says it would do: path → old and new parts; undefined when it says something else. */
+/** The changes that `restorecon -n -v` prints: path → old and new parts; undefined for other output. */
 export function relabelled(text: string): PlainDict | undefined {
   const pattern = text.startsWith('Would relabel')
     ? /^Would relabel (.*) from (.*) to (.*)$/

@@ -98,7 +98,7 @@ const portParams = {
 
 const modes = {
   selinux_fs_path: fn({
-    doc: 'Where the kernel shows its policy, or nothing.',
+    doc: 'The mount point of the SELinux file system, or nothing.',
     examples: ["salt '*' selinux.selinux_fs_path"],
     run: () => fsPath(),
   }),
@@ -158,7 +158,7 @@ const modules = {
       parseModules((await runTool(ctx, 'semodule', ['-lfull'])).stdout)[args.module] ?? newDict(),
   }),
   setsemod: fn({
-    doc: 'Switches a module on or off.',
+    doc: 'Enables or disables a module.',
     examples: ["salt '*' selinux.setsemod mysql Enabled"],
     params: { module, state: p.string({ doc: 'enabled or disabled' }) },
     run: async (args, ctx) =>
@@ -186,7 +186,7 @@ const modules = {
 
 const fileContexts = {
   filetype_id_to_string: fn({
-    doc: 'The words for a letter of a kind of file.',
+    doc: 'The name of a file type letter.',
     examples: ["salt '*' selinux.filetype_id_to_string f"],
     params: { filetype: p.string({ default: 'a' }) },
     run: (args) => fileTypeText(args.filetype),
@@ -198,7 +198,7 @@ const fileContexts = {
     run: async (args, ctx) => findFilePolicy((await askTool(ctx, 'semanage', ['fcontext', '-l'])).stdout, args),
   }),
   fcontext_add_policy: fn({
-    doc: 'Adds a rule for a path, or changes the one there is.',
+    doc: 'Adds or changes a rule for a path.',
     examples: ["salt '*' selinux.fcontext_add_policy '/srv/web(/.*)?' sel_type=httpd_sys_content_t"],
     params: fileParams,
     async run(args, ctx) {
@@ -214,14 +214,14 @@ const fileContexts = {
     run: async (args, ctx) => asDict(await runTool(ctx, 'semanage', ['fcontext', '--delete', ...fileArguments(args)])),
   }),
   fcontext_policy_is_applied: fn({
-    doc: 'What would be relabelled; empty when nothing.',
+    doc: 'The paths that would be relabelled.',
     examples: ["salt '*' selinux.fcontext_policy_is_applied /srv/web"],
     params: { name, recursive },
     run: async (args, ctx) =>
       (await runTool(ctx, 'restorecon', ['-n', '-v', ...(args.recursive ? ['-R'] : []), args.name])).stdout.trimEnd(),
   }),
   fcontext_apply_policy: fn({
-    doc: 'Relabels a path as its rules say.',
+    doc: 'Relabels a path according to its rules.',
     examples: ["salt '*' selinux.fcontext_apply_policy /srv/web"],
     params: { name, recursive },
     async run(args, ctx) {

@@ -1,4 +1,4 @@
-// Running a tool through cmd.run_all, as another user, in another folder or with variables when asked.
+// Runs a tool through cmd.run_all, on request as another user, in another folder or with variables.
 import { type ModuleContext, newDict, type PlainDict, pyStr, type Value } from 'halite/sdk';
 
 export interface Answer {
@@ -20,5 +20,5 @@ export async function command(
   return { retcode: Number(done['retcode']), stdout: text(done['stdout']), stderr: text(done['stderr']) };
 }
 
-/** What a tool said of its failure. */
+/** The error message of a failed tool. */
 export const complaint = ({ stderr, stdout }: Answer): string => stderr || stdout;

@@ -1,9 +1,9 @@
-// Password hashes as /etc/shadow holds them: the SHA and MD5 schemes of crypt(3).
+// Password hashes of /etc/shadow: the SHA and MD5 schemes of crypt(3).
 import { createHash, randomInt } from 'node:crypto';
 
 const alphabet = './0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** A random salt of that many letters. */
+/** A random salt of that many characters. */
 export function randomSalt(length: number): string {
   return Array.from({ length }, () => alphabet.charAt(randomInt(64))).join('');
 }

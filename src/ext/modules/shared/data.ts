@@ -1,4 +1,4 @@
-// Changing and looking up nested data, as the functions on grains and pillar do.
+// Changes and looks up nested data, for functions on grains and pillar.
 import {
   type Dict,
   dictEntries,
@@ -51,7 +51,7 @@ export interface FilterOptions {
   readonly base?: Value;
 }
 
-/** The entry of `lookup` whose key (a glob) fits one of the values, merged over a base and under `merge`. */
+/** The entry of `lookup` whose key (a glob) matches one of the values, merged over a base and under `merge`. */
 export function filterBy(lookup: Dict, values: readonly Value[], options: FilterOptions): Value {
   let found: Value | undefined;
   for (const value of values) {
@@ -81,7 +81,7 @@ export function filterBy(lookup: Dict, values: readonly Value[], options: Filter
   return found ?? null;
 }
 
-/** The values at a path, for `filterBy`: a list counts item by item, nothing when the path does not exist. */
+/** The values at a path, for `filterBy`: the items of a list, or none when the path does not exist. */
 export function valuesAt(data: Dict, path: string): Value[] {
   const found = traverse(data, pyStr(path));
   return found === undefined ? [] : Array.isArray(found) ? found : [found];

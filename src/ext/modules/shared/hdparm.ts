@@ -1,11 +1,11 @@
-// Functions of `disk` that ask hdparm: settings of a disk, and the area it hides.
+// Functions of `disk` that use hdparm: settings of a disk, and its hidden area.
 import { commandError, fn, type ModuleContext, newDict, type PlainDict, p, pyInt, pyStr, type Value } from 'halite/sdk';
 import { requireBinary, runTool } from 'halite/sdk/system';
 import { lines, partition } from 'halite/sdk/text';
 
 const isNumber = (text: string): boolean => /^[-+]?\d+$/.test(text);
 
-/** `256 (on)` is both of it; otherwise what commas and slashes separate, with `name = value` in a map at the end. */
+/** `256 (on)` gives both values; otherwise splits at commas and slashes, with `name = value` in a map at the end. */
 function parseValue(text: string): Value | undefined {
   const both = /^([0-9]+) (\(.*\))/.exec(text);
   if (both) return [Number(both[1]), (text.split(' ')[1] ?? '').replace(/^[()]+|[()]+$/g, '')];
@@ -68,11 +68,11 @@ const disks = p.strings({ doc: 'a disk, or several' });
 
 export const hdparmFunctions = {
   hdparms: fn({
-    doc: 'Settings of disks as hdparm tells them.',
+    doc: 'Settings of disks, from hdparm.',
     examples: ["salt '*' disk.hdparms /dev/sda"],
     params: {
       disks,
-      args: p.oneOf(['list', 'string'], { default: null, doc: 'letters of the settings wanted; all unless given' }),
+      args: p.oneOf(['list', 'string'], { default: null, doc: 'letters of the settings; default: all' }),
     },
     run: ({ disks, args }, ctx) =>
       hdparms(disks, Array.isArray(args) ? args.map(pyStr).join('') : pyStr(args ?? 'aAbBcCdgHiJkMmNnQrRuW'), ctx),

@@ -1,4 +1,4 @@
-// Python's random generator: with the same seed it must choose the same things, or schedules and shuffles would move.
+// Python's random generator: the same seed must give the same choices, otherwise schedules and shuffles would change.
 import { createHash } from 'node:crypto';
 
 const size = 624;
@@ -84,7 +84,7 @@ export class PyRandom {
     return value;
   }
 
-  /** A number from 0 up to but without `limit`. */
+  /** A number from 0 up to, but not including, `limit`. */
   below(limit: number): number {
     if (limit <= 0) return 0;
     const count = limit.toString(2).length;
@@ -93,7 +93,7 @@ export class PyRandom {
     return Number(value);
   }
 
-  /** `k` different places of a list, in random order. */
+  /** `k` different indices of a list, in random order. */
   sample<T>(list: readonly T[], k: number): T[] {
     const n = list.length;
     const result: T[] = [];

@@ -21,10 +21,10 @@ import { lines, matchesGlob, words } from 'halite/sdk/text';
 import { changes, versionTexts } from '../aptpkg/dpkg.ts';
 import { compareRpm, fitsRpm, installedRpms, type RpmPackage } from './rpm.ts';
 
-/** One way to get packages. */
+/** A package manager. */
 export interface RpmDriver {
   refresh(ctx: ModuleContext): Promise<Value>;
-  /** Versions the repositories offer. */
+  /** Available versions in the repositories. */
   offered(names: readonly string[], options: PlainDict, ctx: ModuleContext): Promise<RpmPackage[]>;
   upgrades(options: PlainDict, ctx: ModuleContext): Promise<RpmPackage[]>;
   /** The command line that installs, removes or upgrades. */
@@ -42,7 +42,7 @@ const listFrom = (value: Value): Value[] => {
   return Array.isArray(read) ? read : read === null ? [] : [read];
 };
 
-/** Names and versions wanted: one name, several with commas, or `pkgs`. */
+/** Requested names and versions: one name, several with commas, or `pkgs`. */
 function wanted(name: string | null, pkgs: Value, version: Value | undefined): Map<string, string | null> {
   if (pkgs === null)
     return new Map(
@@ -80,7 +80,7 @@ interface InstallArgs {
   readonly kwargs: PlainDict;
 }
 
-/** What to install and what to bring back to an older version. */
+/** Packages to install and packages to downgrade. */
 async function plan(driver: RpmDriver, args: InstallArgs, old: Map<string, string[]>, ctx: ModuleContext) {
   const [up, down, errors]: [string[], string[], string[]] = [[], [], []];
   if (args.sources !== null) {
@@ -211,7 +211,7 @@ const reading = (driver: RpmDriver) => ({
     run: async (args, ctx) => (await latest(driver, [args.name], cleanKwargs(args.kwargs), ctx)) !== '',
   }),
   list_upgrades: fn({
-    doc: 'Packages that have a newer version, with it.',
+    doc: 'Packages with a newer version, and that version.',
     examples: ["salt '*' pkg.list_upgrades"],
     params: { refresh: p.isTrue({ default: true, doc: 'fetch the lists first' }), kwargs },
     async run(args, ctx) {
@@ -222,7 +222,7 @@ const reading = (driver: RpmDriver) => ({
     },
   }),
   list_repo_pkgs: fn({
-    doc: 'Versions the repositories offer, by package.',
+    doc: 'Available versions in the repositories, by package.',
     examples: ["salt '*' pkg.list_repo_pkgs foo bar"],
     params: { args: names, kwargs },
     async run(args, ctx) {
@@ -238,7 +238,7 @@ const reading = (driver: RpmDriver) => ({
     params: {
       pkg1: p.string({ doc: 'one version' }),
       pkg2: p.string({ doc: 'the other' }),
-      ignore_epoch: p.bool({ default: false, doc: 'without what is before the colon' }),
+      ignore_epoch: p.bool({ default: false, doc: 'without the epoch' }),
       kwargs,
     },
     inline: true,
@@ -291,7 +291,7 @@ const writing = (driver: RpmDriver) => ({
     run: (_args, ctx) => driver.refresh(ctx),
   }),
   install: fn({
-    doc: 'Installs packages and gives back what changed.',
+    doc: 'Installs packages and returns what changed.',
     examples: ["salt '*' pkg.install <package name>", `salt '*' pkg.install pkgs='["foo", {"bar": "1.2.3-4.el9"}]'`],
     params: {
       name: p.string({ default: null, doc: 'one package, or several with commas' }),
@@ -303,7 +303,7 @@ const writing = (driver: RpmDriver) => ({
     run: (args, ctx) => install(driver, { ...args, kwargs: cleanKwargs(args.kwargs) }, ctx),
   }),
   remove: fn({
-    doc: 'Removes packages and gives back what changed.',
+    doc: 'Removes packages and returns what changed.',
     examples: ["salt '*' pkg.remove <package name>"],
     params: {
       name: p.string({ default: null, doc: 'the package' }),
@@ -323,7 +323,7 @@ const writing = (driver: RpmDriver) => ({
     run: (args, ctx) => remove(driver, args.name, args.pkgs, cleanKwargs(args.kwargs), ctx),
   }),
   upgrade: fn({
-    doc: 'Brings every package to its newest version and gives back what changed.',
+    doc: 'Upgrades every package to its newest version and returns what changed.',
     examples: ["salt '*' pkg.upgrade"],
     params: { refresh: p.isTrue({ default: true, doc: 'fetch the lists first' }), kwargs },
     async run(args, ctx) {

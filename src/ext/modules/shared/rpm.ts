@@ -82,7 +82,7 @@ export function compareRpm(first: string, second: string): -1 | 0 | 1 {
   return 0;
 }
 
-/** `>=1.2` and its like. */
+/** A condition such as `>=1.2`. */
 export function fitsRpm(version: string, condition: string): boolean {
   const [, operator = '=', wanted = condition] = /^([<>]=?|==?|!=)\s*(.*)$/.exec(condition) ?? [];
   const order = compareRpm(version, wanted);

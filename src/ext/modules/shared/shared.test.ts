@@ -82,7 +82,7 @@ describe('password hashes', () => {
     expect(cryptPassword(password, setting)).toBe(wanted);
   });
 
-  it('knows only its own schemes', () => {
+  it('supports only its own schemes', () => {
     expect(cryptPassword('x', '$2b$12$x')).toBeUndefined();
     expect(cryptPassword('x', 'ab')).toBeUndefined();
   });
@@ -258,7 +258,7 @@ describe('values', () => {
     expect(base['a']).toBe(inner);
   });
 
-  it('does not fall for special names', () => {
+  it('handles special names such as __proto__', () => {
     const base = newDict();
     updateInPlace(base, JSON.parse('{"__proto__": {"polluted": 1}}') as never, false);
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();

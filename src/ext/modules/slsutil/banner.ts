@@ -1,6 +1,6 @@
 // The box of comments that warns editors of managed files.
 
-/** Words in lines of at most `width` letters; longer words are cut. */
+/** Wraps words to lines of at most `width` characters; longer words are split. */
 function wrap(text: string, width: number): string[] {
   const found: string[] = [];
   let line = '';

@@ -1,4 +1,4 @@
-// Execution module `slsutil`: merging, serializing and looking things up while states are written.
+// Execution module `slsutil`: merges, serializes and looks up data for SLS files.
 import { posix } from 'node:path';
 import {
   cleanKwargs,
@@ -60,8 +60,8 @@ async function findUp(start: string, names: readonly string[], saltenv: string, 
 
 const mergeParams = {
   strategy: p.string({ default: 'smart', doc: 'smart, recurse, aggregate, overwrite, list or none' }),
-  renderer: p.string({ default: 'yaml', doc: 'decides what smart means' }),
-  merge_lists: p.bool({ default: false, doc: 'join lists' }),
+  renderer: p.string({ default: 'yaml', doc: 'determines the strategy of smart' }),
+  merge_lists: p.bool({ default: false, doc: 'concatenate lists' }),
 };
 const path = p.string({ doc: 'path on the file server, without salt://' });
 const saltenv = p.string({ default: 'base' });
@@ -75,7 +75,7 @@ const existence = (doc: string, name: string, check: typeof fileExists) =>
 
 export default defineModule({
   name: 'slsutil',
-  doc: 'Merging, serializing and looking things up while states are written.',
+  doc: 'Merges, serializes and looks up data for SLS files.',
   reads: [
     'merge',
     'merge_all',
@@ -94,7 +94,11 @@ export default defineModule({
     merge: fn({
       doc: 'Two dictionaries merged into a new one.',
       examples: [`salt '*' slsutil.merge '{foo: Foo}' '{bar: Bar}'`],
-      params: { obj_a: p.any({ doc: 'data of any kind' }), obj_b: p.any({ doc: 'data put over it' }), ...mergeParams },
+      params: {
+        obj_a: p.any({ doc: 'data of any kind' }),
+        obj_b: p.any({ doc: 'data to merge over it' }),
+        ...mergeParams,
+      },
       run: (args, ctx) => merge(args.obj_a, args.obj_b, args, ctx),
     }),
     merge_all: fn({
@@ -104,11 +108,11 @@ export default defineModule({
       run: (args, ctx) => args.lst.reduce<Value>((all, next) => merge(all, next, args, ctx), newDict()),
     }),
     update: fn({
-      doc: 'Puts one dictionary into another, which is changed.',
+      doc: 'Merges one dictionary into another, which is changed.',
       examples: [`salt '*' slsutil.update '{foo: Foo}' '{bar: Bar}'`],
       params: {
         dest: p.any({ doc: 'data that is changed; other kinds are refused as Salt does' }),
-        upd: p.any({ doc: 'data put into it' }),
+        upd: p.any({ doc: 'data to merge into it' }),
         recursive_update: p.bool({ default: true }),
         merge_lists: p.bool({ default: false }),
       },
@@ -136,7 +140,7 @@ export default defineModule({
         serializerFor(serializer, 'deserialize')(stream_or_string, cleanKwargs(mod_kwargs)),
     }),
     renderer: fn({
-      doc: 'What a text or a file of the file server renders to. Other keyword arguments are names in templates.',
+      doc: 'Renders a text or a file of the file server. Other keyword arguments are variables of templates.',
       examples: [
         "salt '*' slsutil.renderer salt://path/to/file",
         "salt '*' slsutil.renderer salt://path/to/file default_renderer='jinja'",
@@ -151,7 +155,7 @@ export default defineModule({
       run: (args, ctx) => renderSource({ ...args, kwargs: cleanKwargs(args.kwargs) }, ctx),
     }),
     banner: fn({
-      doc: 'A box of comments that says a file is managed.',
+      doc: 'A comment block that marks a file as managed.',
       examples: ["salt '*' slsutil.banner", `salt '*' slsutil.banner commentchar='//' borderchar='*'`],
       params: {
         width: p.int({ default: 72 }),
@@ -177,8 +181,8 @@ export default defineModule({
       examples: ["salt '*' slsutil.boolstr true yes no"],
       params: {
         value: p.truthy(),
-        true: p.any({ default: 'true', doc: 'given back, whatever it is, for a true value' }),
-        false: p.any({ default: 'false', doc: 'and for another' }),
+        true: p.any({ default: 'true', doc: 'returned for a true value; any type' }),
+        false: p.any({ default: 'false', doc: 'returned for a false value; any type' }),
       },
       run: (args) => (args.value ? args.true : args.false),
     }),

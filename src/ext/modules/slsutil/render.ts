@@ -1,4 +1,4 @@
-// `slsutil.renderer`: what a text or a file renders to.
+// `slsutil.renderer`: renders a text or a file.
 import { invocationError, type ModuleContext, type PlainDict, pyStr, type RenderRequest, type Value } from 'halite/sdk';
 
 export interface RenderArgs {
@@ -20,7 +20,7 @@ export async function renderSource(args: RenderArgs, ctx: ModuleContext): Promis
   return ctx.renderFile(await localPath(path as string, saltenv, ctx), request);
 }
 
-/** A file that is missing gives an empty map later on, and a line in the log. */
+/** A missing file gives an empty map and a line in the log. */
 async function localPath(path: string, saltenv: string, ctx: ModuleContext): Promise<string> {
   return path.startsWith('/') ? path : (await ctx.files.cacheFile(path, { saltenv })) || path;
 }

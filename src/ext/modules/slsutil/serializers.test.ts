@@ -40,7 +40,7 @@ describe('serializers', () => {
     expect(read('yamlex', 'a: !aggregate [1]\na: !aggregate [2]\n')).toEqual({ a: [1, 2] });
     expect(read('yaml', 'a: 1\na: 2\n')).toEqual({ a: 2 });
   });
-  it('says what is wrong with JSON in the words of Python', () => {
+  it('reports errors in JSON with the messages of Python', () => {
     expect(() => read('json', '{"a"')).toThrow("Expecting ':' delimiter: line 1 column 5 (char 4)");
     expect(() => read('none', '')).toThrow("Serializer 'none' not found.");
   });

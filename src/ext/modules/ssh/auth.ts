@@ -1,4 +1,4 @@
-// Functions of `ssh` on keys that may log in.
+// Functions of `ssh` for authorized keys.
 
 import { dirname, join } from 'node:path';
 import { commandError, fn, type ModuleContext, newDict, p, pyStr, type Value } from 'halite/sdk';
@@ -59,7 +59,7 @@ function check(request: Request): 'add' | 'update' | 'exists' {
   return authLine(request.key, now.enc, now.comment, now.options) === wanted ? 'exists' : 'update';
 }
 
-/** Every line but empty ones, changed where the key is meant; undefined drops a line. */
+/** Maps all non-empty lines; the callback changes lines with the key, and undefined drops a line. */
 function editLines(path: string, key: string, now: string | undefined): void {
   const rows = readFileSync(path, 'utf8')
     .split('\n')
@@ -78,7 +78,7 @@ function own(path: string, user: User, mode: number): void {
   chmodSync(path, mode);
 }
 
-/** `new`, `replace`, `no change`, or what is wrong. */
+/** `new`, `replace`, `no change`, or an error. */
 function set(request: Request): string {
   if (words(request.key).length > 1) return 'invalid';
   const enc = kindOf(request.enc);
@@ -120,7 +120,7 @@ function remove(name: string, key: string, config: string, hashType: string | nu
   }
 }
 
-/** Keys of a file of the file server; a note for the state when there are none. */
+/** Keys in a file of the file server; a message for the state when there are none. */
 async function sourceKeys(
   source: string,
   saltenv: string,
@@ -144,7 +144,7 @@ const texts = (value: Value): string[] =>
 
 export const authFunctions = {
   auth_keys: fn({
-    doc: 'The keys that may log in as a user.',
+    doc: 'The authorized keys of a user.',
     examples: ["salt '*' ssh.auth_keys root", "salt '*' ssh.auth_keys user='[user1, user2]'"],
     params: {
       user: p.oneOf(['string', 'list'], {
@@ -198,7 +198,7 @@ export const authFunctions = {
     },
   }),
   set_auth_key: fn({
-    doc: 'Lets a key log in as a user.',
+    doc: 'Adds an authorized key of a user.',
     examples: ["salt '*' ssh.set_auth_key <user> '<key>' enc='dsa'"],
     params: {
       user,
@@ -213,7 +213,7 @@ export const authFunctions = {
     run: (args) => set({ ...args, options: texts(args.options), hashType: args.fingerprint_hash_type }),
   }),
   set_auth_key_from_file: fn({
-    doc: 'Lets all keys of a file log in as a user.',
+    doc: 'Adds all keys of a file to the authorized keys of a user.',
     examples: ["salt '*' ssh.set_auth_key_from_file <user> salt://ssh_keys/<user>.id_rsa.pub"],
     params: { user, source, config, saltenv, fingerprint_hash_type: hash, kwargs: p.kwargs({ doc: 'options' }) },
     async run(args, ctx) {
@@ -234,13 +234,13 @@ export const authFunctions = {
     },
   }),
   rm_auth_key: fn({
-    doc: 'Lets a key no longer log in as a user.',
+    doc: 'Removes an authorized key of a user.',
     examples: ["salt '*' ssh.rm_auth_key <user> <key>"],
     params: { user, key: p.string(), config, fingerprint_hash_type: hash },
     run: (args) => remove(args.user, args.key, args.config, args.fingerprint_hash_type),
   }),
   rm_auth_key_from_file: fn({
-    doc: 'Lets all keys of a file no longer log in as a user.',
+    doc: 'Removes all keys of a file from the authorized keys of a user.',
     examples: ["salt '*' ssh.rm_auth_key_from_file <user> salt://ssh_keys/<user>.id_rsa.pub"],
     params: { user, source, config, saltenv, fingerprint_hash_type: hash },
     async run(args, ctx) {

@@ -1,4 +1,4 @@
-// Execution module `ssh`: keys that may log in, hosts that are known, and the machine's own keys.
+// Execution module `ssh`: authorized keys, known hosts, and the machine's own keys.
 
 import { join } from 'node:path';
 import { commandError, defineModule, fn, newDict, p, pyStr, type Value } from 'halite/sdk';
@@ -12,7 +12,7 @@ const names = (value: Value, fallback: string[]): string[] =>
 
 export default defineModule({
   name: 'ssh',
-  doc: 'Keys that may log in, hosts that are known, and the machine’s own keys.',
+  doc: 'Authorized keys, known hosts, and the machine’s own keys.',
   available: () => which('ssh') !== null || 'The module requires the ssh binary.',
   reads: [
     'auth_keys',
@@ -92,7 +92,7 @@ export default defineModule({
           );
         if (!/BEGIN (?:\w+\s)*PRIVATE KEY/.test(text)) throw commandError(`${args.key} is not a private key`);
         if (text.includes('ENCRYPTED')) return true;
-        // The newer format says it inside only, where Salt does not look.
+        // The newer format only has this inside the encoded key, which Salt does not read.
         if (!text.includes('BEGIN OPENSSH PRIVATE KEY')) return false;
         const { retcode } = await ctx.exec('ssh-keygen', ['-y', '-P', '', '-f', args.key]);
         return retcode !== 0;

@@ -1,4 +1,4 @@
-// Hosts whose keys are given rather than asked for, in a real file.
+// Known hosts whose keys are given instead of scanned, in a real file.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Functions of `ssh` on hosts that are known.
+// Functions of `ssh` for known hosts.
 
 import { dirname, join } from 'node:path';
 import { commandError, fn, type ModuleContext, newDict, type PlainDict, p, pyStr, type Value } from 'halite/sdk';
@@ -23,7 +23,7 @@ const problem = (error: string): PlainDict =>
     ['error', error],
   ]);
 
-/** The file of a user or of the system; a problem when it cannot be told. */
+/** The file of a user or of the system; an error when it is unknown. */
 function fileFor(config: string | null, user: string | null): string | PlainDict {
   const path = config || (user ? '.ssh/known_hosts' : '/etc/ssh/ssh_known_hosts');
   if (path.startsWith('/')) return path;
@@ -59,7 +59,7 @@ interface Scan {
   readonly timeout: Value;
 }
 
-/** Asks a host for its keys; several times, since hosts are busy now and then. */
+/** Scans a host for its keys; several times, because a host may be busy. */
 async function receive(place: Place, scan: Scan, ctx: ModuleContext): Promise<HostKey[]> {
   const options = [
     ...(place.port ? ['-p', pyStr(place.port)] : []),
@@ -75,7 +75,7 @@ async function receive(place: Place, scan: Scan, ctx: ModuleContext): Promise<Ho
   return [];
 }
 
-/** Takes old lines of a host out of the file; of one kind of key when that is asked for. */
+/** Removes old lines of a host from the file, on request only for one kind of key. */
 async function dropOld(path: string, place: Place, enc: string | null, ctx: ModuleContext): Promise<void> {
   const { stdout } = await askTool(ctx, 'ssh-keygen', ['-F', hostName(place.hostname ?? '', place.port), '-f', path]);
   const found = [...stdout.matchAll(/^# Host .* found: line (\d+).*\n(.*)$/gm)];
@@ -164,7 +164,7 @@ async function setHost(request: SetRequest, ctx: ModuleContext): Promise<PlainDi
   ]);
 }
 
-/** An entry as it was asked for: the port when the line has it, and no kind where none was given. */
+/** An entry in the form of the request: with the port if the line has it, and without a kind if none was given. */
 function saved(item: HostKey, { key, enc, port }: SetRequest, plainPort: boolean): PlainDict {
   const dict = asDict(item);
   if (key !== null && enc === null) dict['enc'] = null;
@@ -194,7 +194,7 @@ export const knownHostFunctions = {
     },
   }),
   recv_known_host_entries: fn({
-    doc: 'Asks a host for its keys.',
+    doc: 'Scans a host for its keys.',
     examples: ["salt '*' ssh.recv_known_host_entries <hostname> enc=<enc> port=<port>"],
     params: {
       hostname: p.string(),
@@ -239,7 +239,7 @@ export const knownHostFunctions = {
     },
   }),
   rm_known_host: fn({
-    doc: 'Forgets a host.',
+    doc: 'Removes a known host.',
     examples: ["salt '*' ssh.rm_known_host <user> <hostname>"],
     params: { user, hostname: p.string({ default: null }), config, port },
     async run(args, ctx): Promise<Value> {
@@ -262,7 +262,7 @@ export const knownHostFunctions = {
     },
   }),
   set_known_host: fn({
-    doc: 'Makes a host known, with its key, its fingerprint, or whatever it answers.',
+    doc: 'Adds a known host, with a given key, a fingerprint to check, or the scanned key.',
     examples: ["salt '*' ssh.set_known_host <user> fingerprint='xx:xx:..:xx' enc='ssh-rsa'"],
     params: {
       user,
@@ -279,7 +279,7 @@ export const knownHostFunctions = {
     run: (args, ctx) => setHost({ ...args, hash: args.hash_known_hosts, hashType: args.fingerprint_hash_type }, ctx),
   }),
   hash_known_hosts: fn({
-    doc: 'Hides the names of known hosts.',
+    doc: 'Hashes the names of known hosts.',
     examples: ["salt '*' ssh.hash_known_hosts"],
     params: { user, config },
     async run(args, ctx): Promise<Value> {

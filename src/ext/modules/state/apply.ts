@@ -22,31 +22,31 @@ import { disabledTexts } from './disable.ts';
 import { excludeOf, namesOf, openRun, pillarProblem, requirePillar } from './open.ts';
 import { refuseConflict } from './queue.ts';
 
-const test = p.scalar({ default: null, doc: 'True only says what would be changed' });
+const test = p.scalar({ default: null, doc: 'True only reports what would change' });
 const queue = p.oneOf(['bool', 'int', 'string'], {
   default: null,
   doc: 'True waits for a run in progress; a number does so unless that many wait',
 });
-const stateEvents = p.scalar({ default: null, doc: 'send an event for every state that is done' });
+const stateEvents = p.scalar({ default: null, doc: 'send an event for every finished state' });
 const kwargs = p.kwargs({
   doc:
     "`pillar`: pillar over the minion's own; `pillar_enc`: its encryption; `saltenv`, `pillarenv`: environments; " +
     '`concurrent`: do not mind other runs; `mock`: check everything, call nothing; `localconfig`: a file of options; ' +
     '`cache`: apply the last compiled states again; `force`: go on in spite of pillar errors; `terse`: only what is not clean',
 });
-const mods = p.oneOf(['list', 'string'], { doc: 'SLS names, in a list or with commas between; globs are understood' });
+const mods = p.oneOf(['list', 'string'], { doc: 'SLS names, in a list or separated by commas; globs are understood' });
 const exclude = p.oneOf(['list', 'dict', 'string'], {
   default: null,
   doc: 'SLS names, globs, or `{id: …}` and `{sls: …}` to leave out',
 });
 
-/** Gives back what was applied and sets the job's return code. */
+/** Returns the results and sets the job's return code. */
 export function finish(applied: Applied, ctx: ModuleContext): Value {
   ctx.setRetcode(applied.retcode);
   return applied.return;
 }
 
-/** `terse`: results that are true and changed nothing are left out. */
+/** `terse`: omits results that are true and changed nothing. */
 function tersely(value: Value, asked: PlainDict, ctx: ModuleContext): Value {
   if (!isDict(value) || !(isTrue(asked['terse']) || ctx.opts['state_data'] === 'terse')) return value;
   return dictOf(
@@ -123,7 +123,7 @@ async function sls(args: SlsArgs, ctx: ModuleContext): Promise<Value> {
   return tersely(finish(applied, ctx), args.kwargs, ctx);
 }
 
-/** `sync_mods`: kinds of users' extensions to bring up to date first. */
+/** `sync_mods`: kinds of users' extensions to synchronize first. */
 async function syncBefore(args: SlsArgs, ctx: ModuleContext): Promise<void> {
   if (args.sync_mods === null) return;
   const asked = args.sync_mods === true ? ['all'] : namesOf(args.sync_mods);
@@ -135,7 +135,7 @@ async function syncBefore(args: SlsArgs, ctx: ModuleContext): Promise<void> {
   }
 }
 
-/** Named arguments out of a free set, as Python would bind them. */
+/** Takes named arguments out of `kwargs`, as Python binds them. */
 function take(given: PlainDict, names: readonly string[]): { taken: PlainDict; rest: PlainDict } {
   const taken = newDict(names.map((name) => [name, given[name] ?? null] as const));
   const rest = newDict(Object.entries(given).filter(([name]) => !names.includes(name)));
@@ -198,7 +198,7 @@ const whole = {
     run: sls,
   }),
   test: fn({
-    doc: 'Says what state.apply would change.',
+    doc: 'Reports what state.apply would change.',
     examples: ["salt '*' state.test", "salt '*' state.test stuff"],
     params: { args: p.rest(), kwargs },
     outputter,
@@ -231,7 +231,7 @@ const whole = {
   }),
 };
 
-/** Arguments of the run itself, which are no arguments of the single state. */
+/** Arguments of the run itself, not of the single state. */
 const runWords = new Set([
   'pillar',
   'pillar_enc',
@@ -246,7 +246,7 @@ const runWords = new Set([
 
 const parts = {
   sls_id: fn({
-    doc: 'Applies one id of SLS files, with what it requires.',
+    doc: 'Applies one id of SLS files, with its requirements.',
     examples: ["salt '*' state.sls_id my_state my_module", "salt '*' state.sls_id my_state my_module,a_common_module"],
     params: { id_: p.string({ doc: 'the id', aliases: ['id'] }), mods, test, queue, state_events: stateEvents, kwargs },
     outputter,
@@ -291,7 +291,7 @@ const parts = {
     },
   }),
   low: fn({
-    doc: 'Applies one chunk of low data; for those who try the state system out.',
+    doc: 'Applies one chunk of low data; for tests of the state system.',
     examples: [`salt '*' state.low '{"state": "pkg", "fun": "installed", "name": "vi"}'`],
     params: { data: p.dict({ doc: 'the chunk' }), queue, kwargs },
     async run(args, ctx) {
@@ -303,7 +303,7 @@ const parts = {
     },
   }),
   high: fn({
-    doc: 'Applies high data; for those who try the state system out.',
+    doc: 'Applies high data; for tests of the state system.',
     examples: [`salt '*' state.high '{"vim": {"pkg": ["installed"]}}'`],
     params: { data: p.dict({ doc: 'id → state → arguments' }), test, queue, kwargs },
     async run(args, ctx) {

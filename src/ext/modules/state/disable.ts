@@ -1,4 +1,4 @@
-// States that an operator has switched off on this minion (`state.disable`), kept in its grains.
+// States that are disabled on this minion (`state.disable`), stored in its grains.
 import { dictGet, fn, type ModuleContext, newDict, type PlainDict, p, pyStr, type Value } from 'halite/sdk';
 import { namesOf } from './open.ts';
 
@@ -9,7 +9,7 @@ function listed(ctx: ModuleContext): string[] {
   return Array.isArray(value) ? value.map(pyStr) : [];
 }
 
-/** A sentence for each of the SLS files that is switched off. */
+/** A message for each disabled SLS file. */
 export function disabledTexts(names: readonly string[], ctx: ModuleContext): string[] {
   const disabled = listed(ctx);
   return names.flatMap((name) =>
@@ -46,24 +46,24 @@ async function change(states: Value, ctx: ModuleContext, on: boolean): Promise<P
 }
 
 const states = p.oneOf(['list', 'string'], {
-  doc: '`highstate`, SLS names or state functions (globs), in a list or with commas between',
+  doc: '`highstate`, SLS names or state functions (globs), in a list or separated by commas',
 });
 
 export const disableFunctions = {
   disable: fn({
-    doc: 'Switches states off on this minion.',
+    doc: 'Disables states on this minion.',
     examples: ["salt '*' state.disable highstate", "salt '*' state.disable bind.config"],
     params: { states },
     run: (args, ctx) => change(args.states, ctx, false),
   }),
   enable: fn({
-    doc: 'Switches states on again.',
+    doc: 'Enables states again.',
     examples: ["salt '*' state.enable highstate"],
     params: { states },
     run: (args, ctx) => change(args.states, ctx, true),
   }),
   list_disabled: fn({
-    doc: 'The states that are switched off.',
+    doc: 'The disabled states.',
     examples: ["salt '*' state.list_disabled"],
     run: (_args, ctx) => dictGet(ctx.grains, grain) ?? '',
   }),

@@ -15,13 +15,13 @@ import {
 export interface OpenOptions {
   readonly test?: Value;
   readonly stateEvents?: Value;
-  /** Functions that name SLS files work in `base` unless told otherwise. */
+  /** Functions that name SLS files use `base` by default. */
   readonly needsEnvironment?: boolean;
   /** Further options of the run. */
   readonly opts?: Readonly<Record<string, Value>>;
 }
 
-/** Whether nothing may be changed: by argument in any spelling, grains or pillar, or the minion's options. */
+/** Whether this is a test run: by argument, grains, pillar, or the minion's options. */
 async function testValue(test: Value, kwargs: PlainDict, ctx: ModuleContext): Promise<Value> {
   if (test === false) return false;
   if (test !== null) return true;
@@ -84,7 +84,7 @@ export function namesOf(value: Value): string[] {
     .map((name) => name.trim());
 }
 
-/** What to leave out: names in a text, or a list that may hold `{id: …}` and `{sls: …}`. */
+/** `exclude`: names in a text, or a list that may contain `{id: …}` and `{sls: …}`. */
 export function excludeOf(value: Value | undefined): Value[] {
   if (value === undefined || value === null || value === '') return [];
   if (Array.isArray(value)) return value;

@@ -1,7 +1,7 @@
-// `state.orchestrate`: an orchestration without a master, as far as its states need none.
+// `state.orchestrate`: an orchestration without a master, for states that do not need one.
 import { dictEntries, dictGet, fn, isDict, newDict, p, type Value } from 'halite/sdk';
 
-/** Whether every state of a run came out well. */
+/** Whether every state of a run succeeded. */
 function isGood(running: Value): boolean {
   if (!isDict(running)) return false;
   return dictEntries(running).every(([, state]) => !isDict(state) || dictGet(state, 'result') !== false);
@@ -16,10 +16,10 @@ export const orchestrateFunctions = {
     ],
     params: {
       mods: p.oneOf(['list', 'string'], { doc: 'SLS names' }),
-      saltenv: p.string({ default: 'base', doc: 'the environment they lie in' }),
+      saltenv: p.string({ default: 'base', doc: 'their environment' }),
       test: p.scalar({ default: null, doc: 'change nothing' }),
       exclude: p.oneOf(['list', 'dict', 'string'], { default: null, doc: 'leave these out' }),
-      pillar: p.dict({ default: null, doc: 'values over those of the pillar' }),
+      pillar: p.dict({ default: null, doc: 'values that override the pillar' }),
       pillarenv: p.string({ default: null, doc: 'the environment of the pillar' }),
     },
     async run({ mods, ...rest }, ctx) {

@@ -1,4 +1,4 @@
-// Pausing and ending a state run between two states, and looking at runs in progress.
+// Pauses and ends a state run between two states, and lists runs in progress.
 
 import { join } from 'node:path';
 import {
@@ -21,7 +21,7 @@ import { runningStates, runningTexts } from './queue.ts';
 
 const folderOf = (ctx: ModuleContext): string => join(pyStr(ctx.opts['cachedir'] ?? ''), 'state_pause');
 
-/** The id becomes a file name, so nothing else than a job id will do. */
+/** The id becomes a file name, so it must be a valid job id. */
 function pathOf(jid: string, ctx: ModuleContext): string {
   if (!isJid(jid)) throw invocationError(`${jid} is not a job id`);
   return join(folderOf(ctx), jid);
@@ -73,9 +73,9 @@ const stateId = p.string({ default: null, doc: 'before which state; before the n
 
 export const pauseFunctions = {
   running: fn({
-    doc: 'State runs in progress, a sentence for each.',
+    doc: 'State runs in progress, a message for each.',
     examples: ["salt '*' state.running"],
-    params: { concurrent: p.bool({ default: false, doc: 'True gives none: nobody minds' }) },
+    params: { concurrent: p.bool({ default: false, doc: 'True ignores other runs and returns an empty list' }) },
     run: async (args, ctx) => (args.concurrent ? [] : runningTexts(await runningStates(ctx))),
   }),
   get_pauses: fn({
@@ -85,7 +85,7 @@ export const pauseFunctions = {
     run: (args, ctx) => pauses(args.jid, ctx),
   }),
   pause: fn({
-    doc: 'Lets a state run wait before a state.',
+    doc: 'Pauses a state run before a state.',
     examples: ["salt '*' state.pause 20171130110407769519", "salt '*' state.pause 20171130110407769519 vim 20"],
     params: {
       jid,
@@ -102,7 +102,7 @@ export const pauseFunctions = {
     run: (args, ctx) => set(args.jid, args.state_id, newDict([['kill', true]]), ctx),
   }),
   resume: fn({
-    doc: 'Lets a state run go on.',
+    doc: 'Resumes a state run.',
     examples: ["salt '*' state.resume 20171130110407769519"],
     params: { jid, state_id: stateId },
     async run(args, ctx) {

@@ -1,4 +1,4 @@
-// One state run at a time: finds runs in progress, waits for them, or says why not.
+// One state run at a time: finds runs in progress, waits for them, or returns the conflict.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isTruthy, type ModuleContext, type PlainDict, pyStr, type RunningJob, type Value } from 'halite/sdk';
 import { exitCodes, jidToTime } from 'halite/sdk/jobs';
@@ -10,12 +10,12 @@ const longestWaitMs = 1000;
 export async function runningStates(ctx: ModuleContext): Promise<RunningJob[]> {
   const own = pyStr(ctx.job['jid'] ?? '');
   const all = await ctx.minion.running();
-  // A result that a slow master has not taken yet is no run.
+  // A finished run whose result the master has not accepted yet does not count.
   const others = all.filter((job) => job.jid !== own && job.delivering !== true);
   return others.filter((job) => typeof job.fun === 'string' && job.fun.startsWith('state.'));
 }
 
-/** Salt's sentence for each of them. */
+/** Salt's message for each of them. */
 export function runningTexts(jobs: readonly RunningJob[]): string[] {
   return jobs.map(
     ({ fun, pid, jid }) =>
@@ -23,7 +23,7 @@ export function runningTexts(jobs: readonly RunningJob[]): string[] {
   );
 }
 
-/** Those that were there first: two runs that wait for each other would wait for ever. */
+/** The earlier runs: two runs that wait for each other would wait for ever. */
 async function earlierStates(ctx: ModuleContext): Promise<RunningJob[]> {
   const own = pyStr(ctx.job['jid'] ?? '');
   return (await runningStates(ctx)).filter(({ jid }) => own === '' || jid < own);
@@ -37,8 +37,8 @@ async function waitForEarlier(ctx: ModuleContext): Promise<void> {
 }
 
 /**
- * Undefined when the run may start. `queue` true waits for earlier runs, a number does so unless that many wait already;
- * otherwise a run in progress is a conflict, unless `concurrent` says it does not matter.
+ * Undefined when the run may start. `queue: true` waits for earlier runs, a number does so unless that many already wait;
+ * otherwise a run in progress is a conflict, unless `concurrent` is set.
  */
 export async function refuseConflict(queue: Value, kwargs: PlainDict, ctx: ModuleContext): Promise<Value | undefined> {
   const asked = queue ?? ctx.opts['state_queue'] ?? false;

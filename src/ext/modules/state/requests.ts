@@ -1,4 +1,4 @@
-// State runs that wait for somebody on the minion to start them (`state.request`), and caches of runs.
+// State runs that wait until a user of the minion starts them (`state.request`), and caches of runs.
 
 import { dirname, join } from 'node:path';
 import {
@@ -67,7 +67,7 @@ const outputter = 'highstate';
 
 export const requestFunctions = {
   request: fn({
-    doc: 'Tries a state run out and leaves it for somebody on the minion to start with state.run_request.',
+    doc: 'Tests a state run and stores it, so that a user of the minion can start it with state.run_request.',
     examples: ["salt '*' state.request", "salt '*' state.request stuff,pkgs"],
     params: {
       mods: p.oneOf(['list', 'string'], { default: null, doc: 'SLS names, as for state.apply' }),
@@ -88,7 +88,7 @@ export const requestFunctions = {
     },
   }),
   check_request: fn({
-    doc: 'The state runs that wait, or one of them.',
+    doc: 'The waiting state runs, or one of them.',
     examples: ["salt '*' state.check_request"],
     params: { name: p.string({ default: null, doc: 'the name of a request' }) },
     outputter,
@@ -100,7 +100,7 @@ export const requestFunctions = {
     },
   }),
   clear_request: fn({
-    doc: 'Drops the state runs that wait, or one of them.',
+    doc: 'Removes the waiting state runs, or one of them.',
     examples: ["salt '*' state.clear_request"],
     params: { name: p.string({ default: null, doc: 'the name of a request' }) },
     async run(args, ctx) {
@@ -117,14 +117,14 @@ export const requestFunctions = {
     },
   }),
   run_request: fn({
-    doc: 'Starts a state run that waits.',
+    doc: 'Starts a waiting state run.',
     examples: ["salt '*' state.run_request"],
     params: { name: p.string({ default: 'default', doc: 'the name of the request' }), kwargs: p.kwargs() },
     outputter,
     run: (args, ctx) => runRequest(args.name, withoutJob(args.kwargs), ctx),
   }),
   clear_cache: fn({
-    doc: 'Forgets the compiled states of earlier runs (`cache=True`).',
+    doc: 'Removes the compiled states of earlier runs (`cache=True`).',
     examples: ["salt '*' state.clear_cache"],
     async run(_args, ctx) {
       const folder = pyStr(ctx.opts['cachedir'] ?? '');

@@ -15,7 +15,7 @@ import { finish } from './apply.ts';
 import { namesOf, openRun, requirePillar } from './open.ts';
 import { refuseConflict } from './queue.ts';
 
-const mods = p.oneOf(['list', 'string'], { doc: 'SLS names, in a list or with commas between' });
+const mods = p.oneOf(['list', 'string'], { doc: 'SLS names, in a list or separated by commas' });
 const test = p.scalar({ default: null, doc: 'as for state.apply' });
 const queue = p.oneOf(['bool', 'int', 'string'], { default: null, doc: 'True waits for a run in progress' });
 const kwargs = p.kwargs({ doc: '`pillar`, `saltenv`, `pillarenv`, `concurrent`, `localconfig` as for state.apply' });
@@ -26,7 +26,7 @@ interface Asked {
   readonly test?: Value;
 }
 
-/** Opens a run for looking; a run in progress or a broken pillar ends it. */
+/** Opens a run that only shows data; fails when a run is in progress or the pillar has errors. */
 async function looking(
   args: Asked,
   ctx: ModuleContext,
@@ -61,7 +61,7 @@ const ofTop = {
     run: (args, ctx) => looking(args, ctx, false, async (run) => finish(await run.show.highstate(), ctx)),
   }),
   show_lowstate: fn({
-    doc: 'The low data of everything the top file assigns to this minion, in the order it is tried.',
+    doc: 'The low data of everything the top file assigns to this minion, in order of execution.',
     examples: ["salt '*' state.show_lowstate"],
     params: topParams,
     run: (args, ctx) => looking(args, ctx, false, async (run) => shownLow(await run.show.lowstate())),
@@ -110,7 +110,7 @@ const ofSls = {
       }),
   }),
   sls_exists: fn({
-    doc: 'Whether SLS files are there and can be compiled.',
+    doc: 'Whether SLS files exist and can be compiled.',
     examples: ["salt '*' state.sls_exists core,edit.vim saltenv=dev"],
     params: slsParams,
     async run(args, ctx) {
@@ -121,7 +121,7 @@ const ofSls = {
   id_exists: fn({
     doc: 'Whether SLS files declare all of these ids.',
     examples: ["salt '*' state.id_exists create_myfile,update_template filestate saltenv=dev"],
-    params: { ids: p.oneOf(['list', 'string'], { doc: 'ids, in a list or with commas between' }), ...slsParams },
+    params: { ids: p.oneOf(['list', 'string'], { doc: 'ids, in a list or separated by commas' }), ...slsParams },
     async run(args, ctx) {
       const found = await looking(args, ctx, true, async (run) => {
         const low = await run.show.lowSls(namesOf(args.mods));
@@ -134,7 +134,7 @@ const ofSls = {
     },
   }),
   graph: fn({
-    doc: 'The states and what ties them together, as a graph.',
+    doc: 'The states and their requisites, as a graph.',
     examples: [
       'salt-call state.graph nginx > nginx.dot',
       'salt-call --out=newline_values_only state.graph format=svg > all.svg',

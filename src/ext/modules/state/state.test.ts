@@ -33,7 +33,7 @@ const job = (fields: Partial<RunningJob>): RunningJob => ({
 const tags = (value: Value): string[] => Object.keys(value as PlainDict);
 
 describe('applying', () => {
-  it('takes the top file without names, SLS files with', async () => {
+  it('uses the top file without names, SLS files with names', async () => {
     const whole = await start().call('state.apply');
     expect(tags(whole.return)).toEqual(['test_|-base_|-base_|-nop', 'test_|-page_|-page_|-succeed_with_changes']);
     expect([whole.retcode, whole.success, whole.out]).toEqual([0, true, 'highstate']);
@@ -41,13 +41,13 @@ describe('applying', () => {
     expect(tags(some.return)).toEqual(['test_|-store_|-store_|-nop', 'test_|-base_|-base_|-nop']);
   });
 
-  it('gives return codes: 2 for a failure, 1 for what does not compile', async () => {
+  it('sets return codes: 2 for a failure, 1 for a compile error', async () => {
     expect((await start().call('state.apply', ['bad'])).retcode).toBe(2);
     const missing = await minion.call('state.apply', ['nothere']);
     expect([missing.return, missing.retcode]).toEqual([["No matching sls found for 'nothere' in env 'base'"], 1]);
   });
 
-  it('knows test in every spelling', async () => {
+  it('accepts test in every spelling', async () => {
     for (const kwargs of [{ test: true }, { Test: true }, { TEST: 'true' }] as Record<string, Value>[]) {
       const { return: results } = await start().call('state.apply', ['web'], kwargs);
       expect((results as Record<string, PlainDict>)['test_|-page_|-page_|-succeed_with_changes']!['result']).toBeNull();
@@ -59,7 +59,7 @@ describe('applying', () => {
     );
   });
 
-  it('lays pillar over the own one, and wants a dict', async () => {
+  it('merges pillar over the minion’s own, and requires a dict', async () => {
     const tree = {
       files: { 'base/p.sls': "one:\n  test.check_pillar:\n    - present: [given, 'own:deep']\n" },
       pillar: newDict([['own', newDict([['deep', 1]])]]),
@@ -86,7 +86,7 @@ describe('applying', () => {
     expect((await minion.call('state.apply', ['common'], { force: true })).retcode).toBe(0);
   });
 
-  it('leaves out what is excluded or clean', async () => {
+  it('omits what is excluded or clean', async () => {
     const excluded = await start().call('state.highstate', [], { exclude: 'common' });
     expect(tags(excluded.return)).toEqual(['test_|-page_|-page_|-succeed_with_changes']);
     const terse = await minion.call('state.apply', [], { terse: true });
@@ -136,7 +136,7 @@ describe('applying', () => {
     ]);
   });
 
-  it('applies one id with what it needs', async () => {
+  it('applies one id with its requirements', async () => {
     const found = await start().call('state.sls_id', ['page', 'web']);
     expect(tags(found.return)).toEqual(['test_|-base_|-base_|-nop', 'test_|-page_|-page_|-succeed_with_changes']);
     const none = await minion.call('state.sls_id', ['nobody', 'web']);
@@ -170,7 +170,7 @@ describe('applying', () => {
 });
 
 describe('showing', () => {
-  it('tells what would be applied', async () => {
+  it('shows what would be applied', async () => {
     expect((await start().call('state.show_top')).return).toEqual(newDict([['base', ['web']]]));
     expect(tags((await minion.call('state.show_highstate')).return)).toEqual(['page', 'base']);
     const low = (await minion.call('state.show_lowstate')).return as PlainDict[];
@@ -204,7 +204,7 @@ describe('showing', () => {
 });
 
 describe('one run at a time', () => {
-  it('refuses while another runs, in Salt’s words', async () => {
+  it('refuses while another runs, with Salt’s message', async () => {
     const refused = await start({
       minion: { running: async () => [job({}), job({ fun: 'test.ping', jid: '20250101000000000001' })] },
     }).call('state.apply', ['db']);
@@ -219,7 +219,7 @@ describe('one run at a time', () => {
     expect((await minion.call('state.apply', ['db'], { concurrent: true })).retcode).toBe(0);
   });
 
-  it('does not mind itself', async () => {
+  it('ignores itself', async () => {
     expect(
       (
         await start({ minion: { running: async () => [job({ jid: '20260101000000000000' })] } }).call('state.apply', [
@@ -245,7 +245,7 @@ describe('one run at a time', () => {
 });
 
 describe('requests', () => {
-  it('are tried, kept, run and gone', async () => {
+  it('are tested, stored, run and removed', async () => {
     const tried = await start().call('state.request', ['web']);
     expect(
       (tried.return as Record<string, PlainDict>)['test_|-page_|-page_|-succeed_with_changes']!['result'],
@@ -291,7 +291,7 @@ describe('switching off', () => {
 });
 
 describe('pausing', () => {
-  it('writes what a run looks for, and only for job ids', async () => {
+  it('writes the file that a run checks, and only for job ids', async () => {
     const jid = '20250101000000000000';
     await start({ minion: { running: async () => [job({ jid })] } }).call('state.pause', [jid, 'web', 5]);
     await minion.call('state.soft_kill', [jid]);

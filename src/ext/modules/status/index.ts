@@ -91,7 +91,7 @@ function diskUsage(args: readonly string[]): PlainDict {
         ['total', stats.blocks * stats.bsize],
       ]);
     } catch {
-      // A mount point that cannot be asked (gone, no permission) is left out.
+      // A mount point that cannot be queried (removed, no permission) is omitted.
     }
   }
   return found;
@@ -119,7 +119,7 @@ async function addressesOf(host: string): Promise<string[]> {
   }
 }
 
-/** Whether this minion holds a connection to the publisher of that master. */
+/** Whether this minion has a connection to the publish port of that master. */
 async function masterConnected(master: string, ctx: ModuleContext): Promise<boolean | null> {
   const addresses = await addressesOf(master);
   if (addresses.length === 0) return null;
@@ -132,7 +132,7 @@ async function masterConnected(master: string, ctx: ModuleContext): Promise<bool
   return addresses.some((address) => connected.has(normal(address)));
 }
 
-/** What `status.<function>.custom` options ask for, taken from those functions. */
+/** The values that the options `status.<function>.custom` select, from those functions. */
 async function custom(ctx: ModuleContext): Promise<PlainDict> {
   const found = newDict();
   const wanted = await ctx.call('config.dot_vals', 'status');
@@ -198,7 +198,7 @@ export default defineModule({
       run: ({ args }) => diskUsage(args.map(pyStr)),
     }),
     pid: fn({
-      doc: 'Process ids whose line in the process list fits a regular expression, one per line.',
+      doc: 'Process ids whose line in the process list matches a regular expression, one per line.',
       examples: ["salt '*' status.pid <sig>"],
       params: { sig: p.string() },
       async run({ sig }, ctx) {

@@ -136,7 +136,7 @@ export function netDev(): PlainDict {
   return found;
 }
 
-/** Far addresses of established TCP connections to a port. */
+/** Remote addresses of established TCP connections to a port. */
 export function remotesOfPort(port: number): string[] {
   const found = new Set<string>();
   for (const path of ['/proc/net/tcp', '/proc/net/tcp6']) {

@@ -1,4 +1,4 @@
-// Execution module `sys`: what functions there are, what they take and what they do.
+// Execution module `sys`: lists functions, their parameters and documentation.
 import {
   defineModule,
   type FunctionInfo,
@@ -15,7 +15,7 @@ import { matchesGlob } from 'halite/sdk/text';
 
 type Kind = 'modules' | 'states' | 'runners' | 'returners' | 'renderers';
 
-/** Takes the markup out of documentation, as `sys.doc` of Salt shows it. */
+/** Removes the markup from documentation, as Salt's `sys.doc` does. */
 function stripMarkup(doc: string): string {
   return doc
     .replace(/ *\.\. code-block:: \S+\n{1,2}/g, '')
@@ -126,7 +126,7 @@ async function argspecs(kind: Kind, module: string, ctx: ModuleContext): Promise
 
 const typeNames = ['boolean', 'integer', 'number', 'string'] as const;
 
-/** A JSON schema of a state function's parameters; any simple type fits each. */
+/** A JSON schema of a state function's parameters; each accepts any simple type. */
 function schemaOf(name: string, info: FunctionInfo): PlainDict {
   const properties = newDict();
   const required: string[] = [];
@@ -190,7 +190,7 @@ const argspecOf = (what: string, kind: Kind, example: string): ModuleFunction =>
 
 export default defineModule({
   name: 'sys',
-  doc: 'What functions this minion has, what they take and what they do.',
+  doc: 'Lists functions of this minion, their parameters and documentation.',
   reads: [
     'doc',
     'state_doc',
@@ -250,7 +250,7 @@ export default defineModule({
       },
     }),
     reload_modules: fn({
-      doc: 'Makes new jobs load the extensions anew.',
+      doc: 'Makes new jobs load the extensions again.',
       examples: ["salt '*' sys.reload_modules"],
       params: {
         initial_load: p.bool({ default: false, doc: 'accepted' }),

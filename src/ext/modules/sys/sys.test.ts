@@ -1,4 +1,4 @@
-// What `sys` tells about the functions that are there.
+// The answers of `sys` about the available functions.
 
 import { testContext } from 'halite/testing';
 import { describe, expect, it } from 'vitest';

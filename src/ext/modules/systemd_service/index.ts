@@ -52,7 +52,7 @@ async function act(verb: string, args: ActArgs, options: CallOptions, ctx: Modul
   return true;
 }
 
-/** The minion must not wait for the end of itself. */
+/** The minion must not wait for its own end. */
 const noBlockFor = (name: string, noBlock: boolean | null): boolean =>
   noBlock === null ? ['salt-minion', 'salt-minion.service'].includes(name) : Boolean(noBlock);
 
@@ -174,7 +174,7 @@ const acting = {
     run: (args, ctx) => act('force-reload', args, { noBlock: Boolean(args.no_block) }, ctx),
   }),
   enable: fn({
-    doc: 'Makes a service start at boot.',
+    doc: 'Enables a service at boot.',
     examples: ["salt '*' service.enable <service name>"],
     params: { name, no_block: blocking, ...unmaskParams, root, kwargs: p.kwargs() },
     run: (args, ctx) =>
@@ -183,7 +183,7 @@ const acting = {
         : act('enable', args, { noBlock: Boolean(args.no_block), root: args.root }, ctx),
   }),
   disable: fn({
-    doc: 'Makes a service not start at boot.',
+    doc: 'Disables a service at boot.',
     examples: ["salt '*' service.disable <service name>"],
     params: { name, no_block: blocking, root, kwargs: p.kwargs() },
     async run(args, ctx) {
@@ -194,7 +194,7 @@ const acting = {
     },
   }),
   mask: fn({
-    doc: 'Makes it impossible to start a service.',
+    doc: 'Masks a service, so that it cannot be started.',
     examples: ["salt '*' service.mask foo", "salt '*' service.mask foo runtime=True"],
     params: { name, runtime: p.bool({ default: false, doc: 'until the next boot' }), root },
     async run(args, ctx) {
@@ -212,7 +212,7 @@ const acting = {
     run: (args, ctx) => unmask(args.name, args.runtime, args.root, ctx),
   }),
   systemctl_reload: fn({
-    doc: 'Makes systemd read unit files anew.',
+    doc: 'Makes systemd read unit files again.',
     examples: ["salt '*' service.systemctl_reload"],
     run: (_, ctx) => daemonReload(ctx),
   }),
@@ -347,13 +347,13 @@ const asking = {
     },
   }),
   offline: fn({
-    doc: 'Whether systemd works on files only, because it does not run: then the path of systemctl.',
+    doc: 'The path of systemctl if systemd does not run and systemctl works on files only, otherwise False.',
     examples: ["salt '*' service.offline"],
     run: () => (isBooted() && !isOffline() ? false : offlineTool()),
   }),
 };
 
-/** What only systemd has; Salt offers it beside init scripts as well. */
+/** Functions that exist only with systemd; Salt also offers them beside init scripts. */
 export const unitFunctions = {
   mask: acting.mask,
   unmask: acting.unmask,

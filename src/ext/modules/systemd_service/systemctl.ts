@@ -10,12 +10,12 @@ import { unitName } from './units.ts';
 export const isBooted = (): boolean => pathExists('/run/systemd/system');
 const isTold = (): boolean => ['1', 'true', 'yes', 'on'].includes((process.env['SYSTEMD_OFFLINE'] ?? '').toLowerCase());
 
-/** The path of systemctl when there is no systemd to talk to, as in a container or while an image is built. */
+/** The path of systemctl when systemd does not run, as in a container or while an image is built. */
 export const offlineTool = (): string | null => (isBooted() && !isTold() ? null : which('systemctl'));
 export const isOffline = (): boolean => offlineTool() !== null;
 
 export interface CallOptions {
-  /** Run outside the minion's own group of processes, so that restarting the minion does not end the call. */
+  /** Runs outside the minion's control group, so that restarting the minion does not end the call. */
   readonly scope?: boolean;
   readonly noBlock?: boolean;
   readonly root?: string | null;
@@ -86,7 +86,7 @@ function readable(path: string): boolean {
   }
 }
 
-/** systemd does not notice new and changed unit files by itself. */
+/** systemd does not notice new and changed unit files without this. */
 export async function noticeChanges(name: string, ctx: ModuleContext): Promise<void> {
   if (isOffline()) return;
   const { retcode, stdout } = await status(ctx, name);

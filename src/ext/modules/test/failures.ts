@@ -12,7 +12,7 @@ import {
 } from 'halite/sdk';
 import { builtinExceptions, saltExceptions } from '../shared/python-exceptions.ts';
 
-/** Errors of the system, which show number, text and file. */
+/** Operating system errors, which show number, text and file. */
 export const allArguments = { args: p.rest(), kwargs: p.kwargs() };
 
 const systemError =
@@ -67,7 +67,7 @@ export const failures = {
     },
   }),
   try: fn({
-    doc: 'Runs a function and gives None instead of failing; with return_try_exception the message of the failure.',
+    doc: 'Runs a function and returns None instead of failing; with return_try_exception the message of the failure.',
     examples: ["salt '*' test.try module=network.interfaces"],
     params: { module: p.string(), return_try_exception: p.bool({ default: false }), kwargs: p.kwargs() },
     async run({ module, return_try_exception, kwargs }, ctx) {
@@ -84,7 +84,7 @@ export const failures = {
     run: () => new Error('stack').stack?.split('\n').slice(1).join('\n') ?? '',
   }),
   deprecation_warning: fn({
-    doc: 'Says True and logs two warnings about things that will go away.',
+    doc: 'Returns True and logs two deprecation warnings.',
     examples: ["salt '*' test.deprecation_warning"],
     run(_, ctx) {
       ctx.log.warn('This is a test deprecation warning by version.');
@@ -93,7 +93,7 @@ export const failures = {
     },
   }),
   tty: fn({
-    doc: 'Moved to cmd.tty; only says so.',
+    doc: 'Moved to cmd.tty; only returns a message.',
     examples: ["salt '*' test.tty tty0 'This is a test'"],
     params: allArguments,
     run: () => 'ERROR: This function has been moved to cmd.tty',

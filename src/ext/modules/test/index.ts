@@ -1,4 +1,4 @@
-// Execution module `test`: is the minion there, do arguments and errors travel as they should.
+// Execution module `test`: checks that the minion answers and that arguments and errors are passed correctly.
 
 import { createHash, getHashes, randomInt } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -20,7 +20,7 @@ import { installation, saltVersion } from '../../shared/software/version.ts';
 import { versionsInformation, versionsReport } from '../shared/versions-report.ts';
 import { allArguments, failures, reprTuple } from './failures.ts';
 
-/** Where Salt's file has another name than the module. */
+/** Modules whose file in Salt has another name. */
 const providerFiles: Readonly<Record<string, string>> = {
   cmd: 'cmdmod',
   group: 'groupadd',
@@ -48,24 +48,24 @@ function randomHash(size: number, type: Value, opts: Readonly<Record<string, Val
 
 const answers = {
   ping: fn({
-    doc: 'Says True, which shows that the minion is up and takes jobs. No ICMP is involved.',
+    doc: 'Returns True, which shows that the minion is up and accepts jobs. It does not use ICMP.',
     examples: ["salt '*' test.ping"],
     inline: true,
     run: () => true,
   }),
   echo: fn({
-    doc: 'Gives back the text it was given.',
+    doc: 'Returns the given text.',
     examples: ["salt '*' test.echo 'foo bar baz quo qux'"],
-    params: { text: p.any({ doc: 'whatever shall come back' }) },
+    params: { text: p.any({ doc: 'the text to return' }) },
     inline: true,
     run: ({ text }) => text,
   }),
   true: fn({ doc: 'Always True.', examples: ["salt '*' test.true"], inline: true, run: () => true }),
   false: fn({ doc: 'Always False.', examples: ["salt '*' test.false"], inline: true, run: () => false }),
   outputter: fn({
-    doc: 'Gives back the data it was given, to try outputters.',
+    doc: 'Returns the given data, to test outputters.',
     examples: ["salt '*' test.outputter foobar"],
-    params: { data: p.any({ doc: 'whatever shall come back' }) },
+    params: { data: p.any({ doc: 'the text to return' }) },
     inline: true,
     run: ({ data }) => data,
   }),
@@ -80,7 +80,7 @@ const answers = {
     },
   }),
   sleep: fn({
-    doc: 'Waits for a number of seconds and says True.',
+    doc: 'Waits for a number of seconds and returns True.',
     examples: ["salt '*' test.sleep 20"],
     params: { length: p.scalar() },
     async run({ length }, ctx) {
@@ -89,7 +89,7 @@ const answers = {
     },
   }),
   rand_sleep: fn({
-    doc: 'Waits for a random number of seconds, so that minions answer at different moments.',
+    doc: 'Waits for a random number of seconds, so that minions answer at different times.',
     examples: ["salt '*' test.rand_sleep 60"],
     params: { max: p.int({ default: 60 }) },
     async run({ max }, ctx) {
@@ -101,7 +101,7 @@ const answers = {
 
 const argumentTests = {
   arg: fn({
-    doc: 'Shows the positional and keyword arguments that arrived, with what the minion adds about the job.',
+    doc: 'Returns the received positional and keyword arguments, with the data that the minion adds about the job.',
     examples: [`salt '*' test.arg 1 "two" 3.1 txt="hello" wow='{a: 1, b: "hello"}'`],
     params: allArguments,
     inline: true,
@@ -112,14 +112,14 @@ const argumentTests = {
       ]),
   }),
   kwarg: fn({
-    doc: 'Shows the keyword arguments that arrived.',
+    doc: 'Returns the received keyword arguments.',
     examples: [`salt '*' test.kwarg num=1 txt="two" env='{a: 1, b: "hello"}'`],
     params: { kwargs: p.kwargs() },
     inline: true,
     run: ({ kwargs }) => kwargs,
   }),
   arg_type: fn({
-    doc: 'Shows the Python type of each argument.',
+    doc: 'Returns the Python type of each argument.',
     examples: ["salt '*' test.arg_type 1 'int'"],
     params: allArguments,
     inline: true,
@@ -132,7 +132,7 @@ const argumentTests = {
     },
   }),
   arg_repr: fn({
-    doc: 'Shows the arguments as Python would write them in source code.',
+    doc: 'Returns the arguments as Python source code.',
     examples: [`salt '*' test.arg_repr 1 "two" 3.1 txt="hello" wow='{a: 1, b: "hello"}'`],
     params: allArguments,
     inline: true,
@@ -143,7 +143,7 @@ const argumentTests = {
       ]),
   }),
   arg_clean: fn({
-    doc: 'Like test.arg, without what the minion adds.',
+    doc: 'Like test.arg, without the data that the minion adds.',
     examples: [`salt '*' test.arg_clean 1 "two" 3.1 txt="hello" wow='{a: 1, b: "hello"}'`],
     params: allArguments,
     inline: true,
@@ -178,7 +178,7 @@ const computing = {
       if (now < 1) throw pythonError('ValueError', 'Only positive numbers lead to 1');
       const begin = performance.now();
       const steps: Value[] = [];
-      let halved = false; // Python's division makes every later number a float
+      let halved = false; // Python's division makes every later number a float.
       while (now !== 1) {
         steps.push(halved ? new PyFloat(now) : now);
         halved ||= now % 2 === 0;
@@ -212,12 +212,12 @@ const about = {
     run: () => `${saltVersion}+halite.${installation().version}`,
   }),
   versions_information: fn({
-    doc: 'Versions of Halite, of what it is built on and of the system, as data.',
+    doc: 'Versions of Halite, its libraries and the system, as data.',
     examples: ["salt '*' test.versions_information"],
     run: (_, ctx) => versionsInformation(ctx.grains),
   }),
   versions_report: fn({
-    doc: 'Versions of Halite, of what it is built on and of the system, as text.',
+    doc: 'Versions of Halite, its libraries and the system, as text.',
     examples: ["salt '*' test.versions_report"],
     run: (_, ctx) => versionsReport(ctx.grains),
   }),
@@ -227,12 +227,12 @@ const about = {
     run: (_, ctx) => ctx.call('config.option', 'test.foo'),
   }),
   get_opts: fn({
-    doc: 'All options this minion runs with.',
+    doc: 'All options of this minion.',
     examples: ["salt '*' test.get_opts"],
     run: (_, ctx) => newDict(Object.entries(ctx.opts)),
   }),
   opts_pkg: fn({
-    doc: 'All options this minion runs with, and its grains.',
+    doc: 'All options of this minion, and its grains.',
     examples: ["salt '*' test.opts_pkg"],
     run: (_, ctx) => newDict([...Object.entries(ctx.opts), ['grains', ctx.grains]]),
   }),
@@ -269,7 +269,7 @@ const loaded = {
     },
   }),
   not_loaded: fn({
-    doc: 'Modules that exist but do not work on this system.',
+    doc: 'Modules that are not available on this system.',
     examples: ["salt '*' test.not_loaded"],
     async run(_, ctx) {
       const working = new Set(await ctx.registry.moduleNames('modules'));
@@ -280,7 +280,7 @@ const loaded = {
     },
   }),
   module_report: fn({
-    doc: 'Every function and module that can be called, by each way to name them.',
+    doc: 'All available functions and modules, by each of their names.',
     examples: ["salt '*' test.module_report"],
     async run(_, ctx) {
       const functions = await ctx.registry.functionNames('modules');
@@ -301,7 +301,7 @@ const loaded = {
 
 export default defineModule({
   name: 'test',
-  doc: 'Checks that minions answer, and how arguments, errors and return codes travel.',
+  doc: 'Checks that minions answer, and how arguments, errors and return codes are passed.',
   reads: [
     'ping',
     'echo',

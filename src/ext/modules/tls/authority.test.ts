@@ -1,4 +1,4 @@
-// An authority that signs a request, checked by OpenSSL; and what is said of files that are there or not.
+// An authority that signs a request, checked by OpenSSL; and messages about existing and missing files.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ const openssl = (...args: string[]): string => execFileSync('openssl', args, { e
 describe('an authority', () => {
   const certs = join(folder, 'ca/certs');
 
-  it('must be there before anything is asked of it', async () => {
+  it('must exist before it is used', async () => {
     expect(await call('ca_exists', {})).toBe(false);
     expect(await call('create_csr', {})).toBe('Certificate for CA named "ca" does not exist, please create it first.');
     expect(await call('create_ca_signed_cert', { CN: 'www' })).toEqual({
@@ -33,7 +33,7 @@ describe('an authority', () => {
     expect(await call('create_ca', { onlyif: 'false' })).toBeNull();
   });
 
-  it('is made once', async () => {
+  it('is created once', async () => {
     expect(await call('create_ca', { CN: 'Test CA', days: 30 })).toBe(
       `Created Private Key: "${folder}/ca/ca_ca_cert.key" Created CA "ca": "${folder}/ca/ca_ca_cert.crt"`,
     );

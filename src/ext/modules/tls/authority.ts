@@ -1,4 +1,4 @@
-// Functions of `tls` for authorities: made, asked with requests, signing certificates, and listed in index.txt.
+// Functions of `tls` for certificate authorities: create them and requests, sign certificates, and list them in index.txt.
 import { X509Certificate } from 'node:crypto';
 import { join } from 'node:path';
 import {
@@ -18,7 +18,7 @@ import { appendFileSync, mkdirSync, pathExists, readFileSync, replaceSecretNow }
 
 export const contextKey = 'tls.cert_base_path';
 
-/** Where certificates are kept: what was set last, the option `ca.cert_base_path`, or the usual place. */
+/** The folder of certificates: the one set last, the option `ca.cert_base_path`, or the default. */
 export async function basePath(given: string | null, ctx: ModuleContext): Promise<string> {
   if (given) return given;
   const kept = ctx.cache.get(contextKey);
@@ -54,7 +54,7 @@ export function record(folder: string, pem: string): void {
 
 const write = (path: string, pem: string, mode: number): void => replaceSecretNow(path, `${pem.trimEnd()}\n`, mode);
 
-/** The condition of a call: a command, or a value. */
+/** The condition for a call: a command, or a value. */
 async function holds(condition: Value, ctx: ModuleContext): Promise<boolean> {
   return typeof condition === 'string' ? (await ctx.call('cmd.retcode', condition)) === 0 : isTruthy(condition);
 }
@@ -69,7 +69,7 @@ const usual: Readonly<Record<string, PlainDict>> = {
   ),
 };
 
-/** Extensions for a kind of certificate: those of the pillar, or the usual ones. */
+/** Extensions for a kind of certificate: those of the pillar, or the defaults. */
 async function extensionsFor(kind: string, ctx: ModuleContext): Promise<PlainDict> {
   const of = async (name: string, otherwise: PlainDict): Promise<PlainDict> => {
     const given = await ctx.call('pillar.get', `tls.extensions:${name}`, false);
@@ -86,10 +86,10 @@ const ca_filename = p.string({ default: null, doc: 'name of its files' });
 const digest = p.string({ default: 'sha256', doc: 'digest' });
 const bits = p.int({ default: 2048, doc: 'size of the key' });
 const days = p.int({ default: 365, fractions: 'cut', doc: 'how long it is valid' });
-const replace = p.bool({ default: false, doc: 'also when it is there' });
+const replace = p.bool({ default: false, doc: 'also if it exists' });
 const CN = p.string({ default: 'localhost', doc: 'common name' });
 const cert_type = p.string({ default: 'server', doc: 'server or client' });
-const type_ext = p.bool({ default: false, doc: 'put the kind behind the name' });
+const type_ext = p.bool({ default: false, doc: 'append the kind to the name' });
 
 interface Authority {
   readonly ca_name: string;
@@ -109,7 +109,7 @@ const newKey = async (size: number, ctx: ModuleContext): Promise<string> =>
   pyStr(await ctx.callWith('x509.create_private_key', [], newDict([['keysize', size]])));
 
 const create_ca = fn({
-  doc: 'Makes an authority: a key, and a certificate that may sign others.',
+  doc: 'Creates an authority: a key, and a certificate that may sign others.',
   examples: ["salt '*' tls.create_ca test_ca CN=ca.example.com"],
   params: {
     ca_name,
@@ -117,7 +117,7 @@ const create_ca = fn({
     days,
     CN,
     ...subjectParams,
-    fixmode: p.bool({ default: false, doc: 'make the certificate of one that is there anew' }),
+    fixmode: p.bool({ default: false, doc: 'renew the certificate of an existing one' }),
     cacert_path,
     ca_filename,
     digest,
@@ -134,7 +134,7 @@ const create_ca = fn({
     if (args.fixmode && !pathExists(certFile))
       throw pythonError('ValueError', `${certFile} does not exists, can't fix`);
     mkdirSync(folder, { recursive: true });
-    // A key that is there stays: what it signed stays valid.
+    // An existing key is kept, so that its signatures stay valid.
     const key = pathExists(keyFile) ? readFileSync(keyFile, 'utf8') : await newKey(args.bits, ctx);
     const kwargs = newDict([
       ['signing_private_key', key],
@@ -154,7 +154,7 @@ const create_ca = fn({
 });
 
 const create_csr = fn({
-  doc: 'Makes a key and a request for a certificate.',
+  doc: 'Creates a key and a request for a certificate.',
   examples: ["salt '*' tls.create_csr test_ca CN=www.example.com"],
   params: {
     ca_name,
@@ -242,7 +242,7 @@ const create_ca_signed_cert = fn({
 
 const as_text = p.bool({ default: false, doc: 'the text, not the path' });
 
-/** Path of a file of an authority, or what is in it. */
+/** Path of a file of an authority, or its content. */
 function found(path: string, asText: boolean, missing: string): string {
   if (!pathExists(path)) throw pythonError('ValueError', missing);
   return asText ? readFileSync(path, 'utf8') : path;
@@ -263,7 +263,7 @@ const signed = (name: string, ending: string, filename: 'cert_filename' | 'key_f
 
 export const authorityFunctions = {
   ca_exists: fn({
-    doc: 'Whether an authority is there.',
+    doc: 'Whether an authority exists.',
     examples: ["salt '*' tls.ca_exists test_ca"],
     params: { ca_name, cacert_path, ca_filename },
     run: async (args, ctx) => pathExists((await placesOf(args, ctx)).cert),

@@ -9,11 +9,11 @@ const cacert_path = p.path({ default: null, doc: 'another folder' });
 
 export default defineModule({
   name: 'tls',
-  doc: 'Authorities and certificates kept in one folder.',
+  doc: 'Certificate authorities and certificates in one folder.',
   reads: ['cert_base_path', 'ca_exists', 'get_ca', 'get_ca_signed_cert', 'get_ca_signed_key'],
   functions: {
     cert_base_path: fn({
-      doc: 'The folder certificates are kept in.',
+      doc: 'The folder of certificates.',
       examples: ["salt '*' tls.cert_base_path"],
       params: { cacert_path },
       run: (args, ctx) => basePath(args.cacert_path, ctx),
@@ -29,7 +29,7 @@ export default defineModule({
     }),
     ...authorityFunctions,
     create_self_signed_cert: fn({
-      doc: 'Makes a key and a certificate signed with it.',
+      doc: 'Creates a key and a certificate signed with it.',
       examples: ["salt '*' tls.create_self_signed_cert CN='test.mysite.org'"],
       params: {
         tls_dir: p.string({ default: 'tls', doc: 'folder below the base' }),
@@ -40,7 +40,7 @@ export default defineModule({
         cacert_path,
         cert_filename: p.string({ default: null, doc: 'name of the files; by default the common name' }),
         digest: p.string({ default: 'sha256', doc: 'digest' }),
-        replace: p.bool({ default: false, doc: 'also when it is there' }),
+        replace: p.bool({ default: false, doc: 'also if it exists' }),
       },
       async run(args, ctx) {
         const folder = join(await basePath(args.cacert_path, ctx), args.tls_dir, 'certs');

@@ -21,11 +21,11 @@ import { ask, kvPaths, type Question, readSecret, tokenFile } from '../../shared
 import { vaultHost } from '../../shared/vault/hosts.ts';
 import { checkStatus, fieldOf, type VaultAnswer } from '../../shared/vault/request.ts';
 
-const path = p.string({ doc: 'where the secret lies, the mount first: `secret/my/secret`' });
+const path = p.string({ doc: 'path of the secret, beginning with the mount: `secret/my/secret`' });
 const unset = '__unset__';
-const fallback = p.any({ default: unset, doc: 'instead of an error, when there is nothing' });
+const fallback = p.any({ default: unset, doc: 'returned instead of an error when there is no such secret' });
 
-/** `KeyError: 'x'` and the like, as they stand behind Salt's words. */
+/** `KeyError: 'x'` and similar texts, which follow Salt's message. */
 function said(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.message.startsWith('HTTPError') || error.name === 'HaliteError'
@@ -50,7 +50,7 @@ async function read(args: { path: string; key: Value; metadata: boolean }, ctx: 
   return found;
 }
 
-/** Sends data to a path; what version 2 answers, or true. */
+/** Sends data to a path; returns the answer of version 2, or true. */
 async function write(where: string, data: Value, ctx: ModuleContext): Promise<Value> {
   try {
     const host = vaultHost(ctx);
@@ -79,12 +79,12 @@ async function remove(question: Question, ctx: ModuleContext): Promise<Value> {
 
 const reading = {
   read_secret: fn({
-    doc: 'A secret, or one value of it; with `metadata` all that a key/value engine of version 2 says.',
+    doc: 'A secret, or one value of it; with `metadata` the complete answer of a key/value engine of version 2.',
     examples: ["salt '*' vault.read_secret secret/my/secret some-key"],
     params: {
       path,
       key: p.string({ default: null, doc: 'one value only' }),
-      metadata: p.bool({ default: false, doc: 'with version, times and the like' }),
+      metadata: p.bool({ default: false, doc: 'with version, times and other metadata' }),
       default: fallback,
     },
     async run(args, ctx) {
@@ -104,7 +104,7 @@ const reading = {
       try {
         const host = vaultHost(ctx);
         const { metadata } = await kvPaths(host, args.path);
-        // What Vault documents for clients that cannot send LIST.
+        // Vault documents this for clients that cannot send LIST.
         return dataOf(await ask(host, { path: `${metadata}?list=true` }));
       } catch (error) {
         if (args.default !== unset) return args.default;
@@ -151,7 +151,7 @@ const writing = {
     },
   }),
   clear_token_cache: fn({
-    doc: 'Forgets the token kept in a file; false when there is none.',
+    doc: 'Removes the cached token file; false when there is none.',
     examples: ["salt '*' vault.clear_token_cache"],
     async run(_, ctx) {
       const file = tokenFile(ctx.opts);
@@ -168,7 +168,7 @@ const writing = {
 
 export default defineModule({
   name: 'vault',
-  doc: 'Secrets of HashiCorp Vault, with the options under `vault` or a token that the master makes.',
+  doc: 'Secrets of HashiCorp Vault, with the options under `vault` or a token from the master.',
   reads: ['read_secret', 'list_secrets'],
   functions: { ...reading, ...writing },
 });

@@ -1,4 +1,4 @@
-// Execution module `virt`: virtual machines and storage pools of libvirt, by virsh.
+// Execution module `virt`: virtual machines and storage pools of libvirt, with virsh.
 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -42,7 +42,7 @@ async function infoOf(vm: string, given: PlainDict, ctx: ModuleContext): Promise
   );
 }
 
-/** Something of one machine, or of all by name. */
+/** A property of one machine, or of all by name. */
 const each = (fun: string, doc: string, read: typeof infoOf | typeof stateOf) =>
   fn({
     doc,
@@ -56,7 +56,7 @@ const each = (fun: string, doc: string, read: typeof infoOf | typeof stateOf) =>
     },
   });
 
-/** Something done to one machine; Salt calls it `vm_` in most functions. */
+/** An action on one machine; its parameter is named `vm_` in most of Salt's functions. */
 const step = (fun: string, doc: string, ...verb: string[]) =>
   fn({
     doc,
@@ -65,7 +65,7 @@ const step = (fun: string, doc: string, ...verb: string[]) =>
     run: (args, ctx) => worked(ctx, args.kwargs, ...verb, args.vm_),
   });
 
-/** The same, where it calls it `name`. */
+/** The same, with the parameter `name`. */
 const namedStep = (fun: string, doc: string, ...verb: string[]) =>
   fn({
     doc,
@@ -105,19 +105,19 @@ const functions = {
     run: (args, ctx) => virsh(ctx, args.kwargs, 'dumpxml', args.vm_),
   }),
   define_xml_str: fn({
-    doc: 'Makes a machine from a description.',
+    doc: 'Creates a machine from a description.',
     examples: ["salt '*' virt.define_xml_str '<domain>…</domain>'"],
     params: { xml: p.string({ doc: 'the description' }), kwargs },
     run: (args, ctx) => define(args.xml, args.kwargs, ctx),
   }),
   define_xml_path: fn({
-    doc: 'Makes a machine from a file with a description.',
+    doc: 'Creates a machine from a file with a description.',
     examples: ["salt '*' virt.define_xml_path /srv/web.xml"],
     params: { path: p.path({ doc: 'the file' }), kwargs },
     run: (args, ctx) => isFile(args.path) && define(readFileSync(args.path, 'utf8'), args.kwargs, ctx),
   }),
   set_autostart: fn({
-    doc: 'Whether a machine starts with the hypervisor.',
+    doc: 'Sets whether a machine starts with the hypervisor.',
     examples: ["salt '*' virt.set_autostart web state=on"],
     params: {
       vm_,

@@ -25,13 +25,13 @@ const layout = {
   target: p.string({ default: null, falsy: null, doc: 'folder or volume group' }),
   permissions: p.dict({ default: null, falsy: null, doc: 'mode, owner, group, label' }),
   source_devices: p.list({ default: null, doc: 'list of devices: path, part_separator' }),
-  source_dir: p.string({ default: null, falsy: null, doc: 'folder over there' }),
+  source_dir: p.string({ default: null, falsy: null, doc: 'remote folder' }),
   source_initiator: p.string({ default: null, falsy: null, doc: 'name of the initiator' }),
   source_adapter: p.dict({ default: null, falsy: null, doc: 'the adapter: type, name, parent, …' }),
   source_hosts: p.list({ default: null, doc: 'list of host, or host:port' }),
   source_auth: p.dict({ default: null, falsy: null, doc: 'type, username and secret' }),
-  source_name: p.string({ default: null, falsy: null, doc: 'name over there' }),
-  source_format: p.string({ default: null, falsy: null, doc: 'format over there' }),
+  source_name: p.string({ default: null, falsy: null, doc: 'remote name' }),
+  source_format: p.string({ default: null, falsy: null, doc: 'remote format' }),
 };
 type Layout = ArgsOf<typeof layout>;
 
@@ -58,7 +58,7 @@ const adapterKeys = [
   'wwpn',
 ];
 
-/** What the pool is made of; which parts there are depends on its kind. */
+/** The source of the pool; its parts depend on the type. */
 function sourceXml(args: Layout, kind: string): string {
   const parts: string[] = [];
   const within = (...kinds: string[]): boolean => kinds.includes(kind);
@@ -82,7 +82,7 @@ function sourceXml(args: Layout, kind: string): string {
   return parts.length > 0 ? `<source>${parts.join('')}</source>` : '';
 }
 
-/** The description libvirt reads. */
+/** The XML description for libvirt. */
 export function poolXml(args: Layout): string {
   const kind = args.ptype;
   const rights = plain(args.permissions);
@@ -95,7 +95,7 @@ export function poolXml(args: Layout): string {
   return `<pool type='${escaped(kind)}'><name>${escaped(args.name)}</name>${target}${sourceXml(args, kind)}</pool>`;
 }
 
-/** What is given and is not in the description of a pool that is there. */
+/** Requested parts that the description of the existing pool does not have. */
 function differs(args: Layout, now: string): boolean {
   const flat = now.replace(/\s*\n\s*/g, '').replaceAll('"', "'");
   const wanted = poolXml(args).match(
@@ -104,7 +104,7 @@ function differs(args: Layout, now: string): boolean {
   return !flat.includes(`<pool type='${args.ptype}'`) || (wanted ?? []).some((part) => !flat.includes(part));
 }
 
-/** Gives a description to virsh, which reads files only. */
+/** Passes a description to virsh in a file, because virsh reads only files. */
 async function describe(verb: string, xml: string, given: PlainDict, ctx: ModuleContext): Promise<true> {
   const folder = mkdtempSync(join(tmpdir(), 'halite-virt-'));
   try {
@@ -138,7 +138,7 @@ async function about(pool: string, given: PlainDict, ctx: ModuleContext): Promis
 const listPools = async (given: PlainDict, ctx: ModuleContext): Promise<string[]> =>
   names(await virsh(ctx, given, 'pool-list', '--all', '--name'));
 
-/** A function that does one thing to a pool. */
+/** A function for one action on a pool. */
 const step = (fun: string, doc: string, ...verb: string[]) =>
   fn({
     doc,
@@ -172,11 +172,11 @@ export const poolFunctions = {
     run: (args, ctx) => virsh(ctx, args.kwargs, 'pool-dumpxml', args.name),
   }),
   pool_define: fn({
-    doc: 'Makes a pool.',
+    doc: 'Creates a pool.',
     examples: ["salt '*' virt.pool_define images dir target=/srv/images"],
     params: {
       ...layout,
-      transient: p.bool({ default: false, doc: 'forget it when it stops' }),
+      transient: p.bool({ default: false, doc: 'remove the definition when it stops' }),
       start: p.bool({ default: true, doc: 'start it' }),
       kwargs,
     },
@@ -186,9 +186,9 @@ export const poolFunctions = {
     },
   }),
   pool_update: fn({
-    doc: 'Changes a pool where it differs; whether it does.',
+    doc: 'Changes a pool if it differs; returns whether it differs.',
     examples: ["salt '*' virt.pool_update images dir target=/srv/images test=True"],
-    params: { ...layout, test: p.bool({ default: false, doc: 'only say whether it differs' }), kwargs },
+    params: { ...layout, test: p.bool({ default: false, doc: 'only return whether it differs' }), kwargs },
     reads: ({ test }) => test,
     async run(args, ctx) {
       const now = await virsh(ctx, args.kwargs, 'pool-dumpxml', args.name);

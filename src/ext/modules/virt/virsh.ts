@@ -1,11 +1,11 @@
-// Asking virsh: a connection, its answer or its complaint.
+// Runs virsh: its connection, output and error message.
 import { commandError, isTruthy, type ModuleContext, type PlainDict, p, pyStr, type Value } from 'halite/sdk';
 import { lines } from 'halite/sdk/text';
 import { type Answer, command } from '../shared/command.ts';
 
 export const kwargs = p.kwargs({ doc: 'connection: address of the hypervisor; username and password have no effect' });
 
-/** Runs virsh against the connection that the call or the option `virt:connection:uri` names. */
+/** Runs virsh with the connection of the call or of the option `virt:connection:uri`. */
 export async function ask(ctx: ModuleContext, given: PlainDict, ...argv: readonly string[]): Promise<Answer> {
   const named: Value = given['connection'] ?? null;
   const uri = isTruthy(named) ? named : await ctx.call('config.get', 'virt:connection:uri', null);
@@ -13,7 +13,7 @@ export async function ask(ctx: ModuleContext, given: PlainDict, ...argv: readonl
   return command(ctx, ['virsh', '--quiet', ...to, ...argv]);
 }
 
-/** The answer; a failure is the job's. */
+/** The output; a failure makes the job fail. */
 export async function virsh(ctx: ModuleContext, given: PlainDict, ...argv: readonly string[]): Promise<string> {
   const done = await ask(ctx, given, ...argv);
   if (done.retcode !== 0) throw commandError(done.stderr.trim().replace(/^error: /, '') || 'virsh failed');

@@ -1,4 +1,4 @@
-// Machines and pools of libvirt, with a virsh that says what was recorded of one.
+// Machines and pools of libvirt, with a fake virsh that prints recorded output.
 import { readFileSync } from 'node:fs';
 import { defineModule, fn, newDict, p, pyStr, type Value } from 'halite/sdk';
 import { testContext } from 'halite/testing';
@@ -72,7 +72,7 @@ describe('machines', () => {
     });
   });
 
-  it('are started, stopped and made by virsh', async () => {
+  it('are started, stopped and created by virsh', async () => {
     const { ran, files, call } = machine();
     await call('start', ['web'], { connection: 'qemu+ssh://host/system' });
     await call('stop', ['web']);
@@ -118,7 +118,7 @@ describe('pools', () => {
     expect(ran.at(-1)).toBe('virsh --quiet pool-define');
   });
 
-  it('are written so that no value can be more than a value', () => {
+  it('are written so that values cannot inject XML', () => {
     const nothing = { permissions: null, source_dir: null, source_initiator: null, source_adapter: null };
     const rest = { source_auth: null, source_name: null, source_hosts: ['one:3260'], source_format: 'nfs' };
     const xml = poolXml({ name: "a<'b'>", ptype: 'netfs', target: '/t', source_devices: null, ...nothing, ...rest });

@@ -33,11 +33,11 @@ import { makeCertificate, requestLabel, signForOther } from './signing.ts';
 
 const encoding = p.string({ default: 'pem', doc: 'pem or der' });
 const path = p.string({ default: null, doc: 'write it there' });
-const raw = p.bool({ default: false, doc: 'give the bytes' });
+const raw = p.bool({ default: false, doc: 'return the bytes' });
 const passphrase = p.string({ default: null, doc: 'passphrase of the key' });
 const certificate = p.scalar({ nullable: true, doc: 'a certificate: a path, PEM or DER' });
 
-/** As it is returned: text, base64 of DER, or bytes. */
+/** The returned form: text, base64 of DER, or bytes. */
 function delivered(der: Buffer, kind: string, how: string, asBytes: boolean): Value {
   if (how !== 'pem' && how !== 'der') throw commandError(`Invalid value '${how}' for encoding. Valid: der, pem`);
   const text = how === 'pem' ? toPem(der, kind) : undefined;
@@ -66,7 +66,7 @@ function encodedKey(key: KeyObject, how: string, secret: Value, asBytes: boolean
 const expiresWithin = (cert: X509Certificate, days: number): boolean =>
   parseCertificate(cert.raw).notAfter.getTime() <= Date.now() + days * 86_400_000;
 
-/** `path` and `cn` of a certificate, where there are such. */
+/** `path` and `cn` of a certificate, if it has them. */
 function about(value: Value): [string, Value][] {
   const cn = nameDict(parseCertificate(loadCertificate(value).raw).subject)['CN'];
   return [
@@ -77,7 +77,7 @@ function about(value: Value): [string, Value][] {
 
 const makingFunctions = {
   create_private_key: fn({
-    doc: 'Makes a private key.',
+    doc: 'Creates a private key.',
     examples: [
       "salt '*' x509.create_private_key algo=ec keysize=384",
       "salt '*' x509.create_private_key path=/etc/pki/my.key",
@@ -105,8 +105,8 @@ const makingFunctions = {
     params: {
       private_key: p.scalar({ nullable: true, doc: 'the key' }),
       encoding,
-      passphrase: p.string({ default: null, doc: 'passphrase it shall have' }),
-      private_key_passphrase: p.string({ default: null, doc: 'passphrase it has' }),
+      passphrase: p.string({ default: null, doc: 'new passphrase' }),
+      private_key_passphrase: p.string({ default: null, doc: 'present passphrase' }),
       pkcs12_encryption_compat: p.bool({ default: false, doc: 'no effect' }),
       raw,
     },
@@ -119,7 +119,7 @@ const makingFunctions = {
       ),
   }),
   create_csr: fn({
-    doc: 'Makes a request for a certificate: CN, O, … and extensions by name.',
+    doc: 'Creates a request for a certificate: CN, O, … and extensions by name.',
     examples: ["salt '*' x509.create_csr private_key=/etc/pki/my.key CN=www.example.com"],
     params: {
       private_key: p.scalar({ nullable: true, doc: 'the key' }),
@@ -145,18 +145,18 @@ const makingFunctions = {
     run: (args) => delivered(pemBody(bytesOf(args.csr), requestLabel), 'CERTIFICATE REQUEST', args.encoding, args.raw),
   }),
   create_certificate: fn({
-    doc: 'Makes a certificate: signed by a key here, or by another minion (ca_server).',
+    doc: 'Creates a certificate: signed by a key here, or by another minion (ca_server).',
     examples: ["salt '*' x509.create_certificate signing_private_key=/etc/pki/ca.key CN=www.example.com days_valid=90"],
     params: {
       ca_server: p.string({ default: null, falsy: null, doc: 'minion that signs' }),
       signing_policy: p.string({ default: null, doc: 'name of a policy in x509_signing_policies' }),
       encoding,
-      append_certs: p.oneOf(['list', 'string'], { default: null, falsy: null, doc: 'certificates to put behind it' }),
+      append_certs: p.oneOf(['list', 'string'], { default: null, falsy: null, doc: 'certificates to append' }),
       pkcs12_passphrase: p.ignored({ default: null, doc: 'no effect' }),
       pkcs12_encryption_compat: p.bool({ default: false, doc: 'no effect' }),
       pkcs12_friendlyname: p.ignored({ default: null, doc: 'no effect' }),
       path,
-      overwrite: p.bool({ default: true, doc: 'also if the file is there' }),
+      overwrite: p.bool({ default: true, doc: 'also if the file exists' }),
       raw,
       kwargs: p.kwargs({
         doc: 'signing_private_key, signing_cert, private_key, public_key, csr, subject, CN, …, days_valid, not_after, digest, basicConstraints, …',
@@ -178,7 +178,7 @@ const makingFunctions = {
     params: {
       certificate,
       encoding,
-      append_certs: p.oneOf(['list', 'string'], { default: null, falsy: null, doc: 'certificates to put behind it' }),
+      append_certs: p.oneOf(['list', 'string'], { default: null, falsy: null, doc: 'certificates to append' }),
       raw,
     },
     run: (args) =>
@@ -188,13 +188,13 @@ const makingFunctions = {
       ),
   }),
   sign_remote_certificate: fn({
-    doc: 'Signs for another minion that asks through the master.',
+    doc: 'Signs a certificate for another minion, which asks through the master.',
     examples: ["salt '*' x509.sign_remote_certificate www '{CN: example.com}'"],
     params: {
       signing_policy: p.string({ nullable: true, doc: 'name of the policy' }),
       kwargs: p.dict({ nullable: true, doc: 'what is asked for' }),
       get_signing_policy_only: p.bool({ default: false, doc: 'only the policy' }),
-      more_kwargs: p.kwargs({ doc: 'who asks' }),
+      more_kwargs: p.kwargs({ doc: 'the requesting minion' }),
     },
     run: (args, ctx) =>
       signForOther(
@@ -207,7 +207,7 @@ const makingFunctions = {
   }),
 };
 
-/** PEM with further certificates behind it. */
+/** PEM followed by further certificates. */
 function withChain(first: Value, more: Value): Value {
   const list = Array.isArray(more) ? more : more ? [more] : [];
   if (list.length === 0 || typeof first !== 'string') return first;
@@ -218,13 +218,13 @@ function withChain(first: Value, more: Value): Value {
 
 const readingFunctions = {
   read_certificate: fn({
-    doc: 'What is in a certificate.',
+    doc: 'Details of a certificate.',
     examples: ["salt '*' x509.read_certificate /etc/pki/my.crt"],
     params: { certificate },
     run: (args, ctx) => certificateShown(loadCertificate(args.certificate), ctx.opts['fips_mode'] === true),
   }),
   read_csr: fn({
-    doc: 'What is in a request.',
+    doc: 'Details of a request.',
     examples: ["salt '*' x509.read_csr /etc/pki/my.csr"],
     params: { csr: p.scalar({ nullable: true, doc: 'the request' }) },
     run: (args) => requestShown(pemBody(bytesOf(args.csr), requestLabel)),
@@ -246,7 +246,7 @@ const readingFunctions = {
     run: (args) => keySize(loadPrivateKey(args.private_key, args.passphrase)),
   }),
   get_signing_policy: fn({
-    doc: 'A policy for signing, from here or from the minion that signs.',
+    doc: 'A signing policy, local or from the signing minion.',
     examples: ["salt '*' x509.get_signing_policy www"],
     params: {
       signing_policy: p.string({ doc: 'its name' }),
@@ -303,7 +303,7 @@ const readingFunctions = {
       ]),
   }),
   get_pem_entry: fn({
-    doc: 'One block of PEM, tidied up.',
+    doc: 'One PEM block, normalized.',
     examples: ["salt '*' x509.get_pem_entry /etc/pki/my.crt CERTIFICATE"],
     params: {
       text: p.scalar({ nullable: true, doc: 'text or path' }),
@@ -316,8 +316,8 @@ const readingFunctions = {
     examples: ["salt '*' x509.write_pem '-----BEGIN CERTIFICATE-----…' path=/etc/pki/my.crt"],
     params: {
       text: p.scalar({ nullable: true, doc: 'text or path' }),
-      path: p.string({ doc: 'where to' }),
-      overwrite: p.bool({ default: true, doc: 'keep no key that is in the file' }),
+      path: p.string({ doc: 'the destination' }),
+      overwrite: p.bool({ default: true, doc: 'do not keep a key that is in the file' }),
       pem_type: p.string({ default: null, falsy: null, doc: 'its kind' }),
     },
     run: (args) => writePem(bytesOf(args.text).toString('utf8'), args.path, args.pem_type, args.overwrite),

@@ -4,14 +4,14 @@ import { globPaths, isFile } from 'halite/sdk/fs';
 
 const glob_path = p.string({ doc: 'pattern of paths' });
 
-/** What can be read of the files that fit; the others are left out. */
+/** Reads all matching files; unreadable ones are omitted. */
 function readMany(pattern: string, read: (path: string) => Value): PlainDict {
   const found = newDict();
   for (const path of globPaths(pattern).filter(isFile)) {
     try {
       found[path] = read(path);
     } catch {
-      // Other files may well lie beside them.
+      // The folder may also contain other files.
     }
   }
   return found;
@@ -19,13 +19,13 @@ function readMany(pattern: string, read: (path: string) => Value): PlainDict {
 
 export const manyFunctions = (pem: (path: string) => Value, certificate: (path: string) => Value) => ({
   get_pem_entries: fn({
-    doc: 'Blocks of PEM of every file that fits, tidied up.',
+    doc: 'PEM blocks of every matching file, normalized.',
     examples: ['salt \'*\' x509.get_pem_entries "/etc/pki/*"'],
     params: { glob_path },
     run: (args) => readMany(args.glob_path, pem),
   }),
   read_certificates: fn({
-    doc: 'What is in every certificate that fits.',
+    doc: 'Details of every matching certificate.',
     examples: ['salt \'*\' x509.read_certificates "/etc/pki/*.crt"'],
     params: { glob_path },
     run: (args) => readMany(args.glob_path, certificate),

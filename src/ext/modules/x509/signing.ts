@@ -1,4 +1,4 @@
-// Certificates made here: by a key of this minion, by the minion that signs, and for another minion that asks.
+// Creates certificates: with a key of this minion, by a signing minion, and for another minion that requests one.
 import {
   commandError,
   invocationError,
@@ -21,7 +21,7 @@ import {
 } from '../../shared/x509/load.ts';
 import { askSigner, ownPolicy, shortened, withPolicy } from '../../shared/x509/policy.ts';
 
-/** What PEM calls a request, as an expression. */
+/** A regular expression for PEM's names of a request. */
 export const requestLabel = '(?:NEW )?CERTIFICATE REQUEST';
 
 interface CertRequest {
@@ -30,7 +30,7 @@ interface CertRequest {
   readonly kwargs: PlainDict;
 }
 
-/** A certificate by the key here, or by the minion that signs. */
+/** A certificate signed with the local key, or by the signing minion. */
 export async function makeCertificate(args: CertRequest, ctx: ModuleContext): Promise<Buffer> {
   const given = shortened(args.kwargs);
   if (given['days_valid'] === undefined && given['not_after'] === undefined) given['days_valid'] = 365;
@@ -62,7 +62,7 @@ export async function makeCertificate(args: CertRequest, ctx: ModuleContext): Pr
   }
 }
 
-/** What another minion asked for: whether it may have it, and the certificate. */
+/** Handles a request of another minion: checks whether it is allowed, and signs the certificate. */
 export async function signForOther(
   policyName: Value,
   asked: PlainDict,
@@ -92,7 +92,7 @@ export async function signForOther(
         [],
       );
     }
-    // Keys are named by the policy alone, never by who asks.
+    // Only the policy names keys, never the requesting minion.
     const { signing_private_key: _k, signing_cert: _c, private_key: _own, ...harmless } = shortened(asked);
     const all = withPolicy(newDict(Object.entries(policy)), newDict(Object.entries(harmless)));
     return answer(signCertificate(planCertificate(all), all['digest'] ?? 'sha256'), []);

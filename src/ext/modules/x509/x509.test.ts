@@ -104,7 +104,7 @@ describe('x509', () => {
     });
   });
 
-  it('signs by policy, for those who may', async () => {
+  it('signs by policy, for allowed minions', async () => {
     const caKey = await key();
     const ca = (await call('create_certificate', { signing_private_key: caKey, ...authority })) as string;
     const path = join(tmp, 'ca.key');
@@ -127,7 +127,7 @@ describe('x509', () => {
     expect(new X509Certificate(made['data'] as Buffer).subject).toBe('O=Fixed\nCN=a');
   });
 
-  it('refuses what makes no sense', async () => {
+  it('refuses invalid arguments', async () => {
     const own = await key();
     const make = (kwargs: PlainDict) => call('create_certificate', { signing_private_key: own, CN: 'x', ...kwargs });
     await expect(make({ keyUsage: 'nonsense' })).rejects.toThrow('Unknown key usage: nonsense');
@@ -139,7 +139,7 @@ describe('x509', () => {
     expect(() => pemEntry('nothing', null)).toThrow('PEM text not valid');
   });
 
-  it('tidies PEM up', async () => {
+  it('normalizes PEM', async () => {
     const own = await key();
     const crooked = own.replaceAll('\n', '\\n');
     expect(await call('get_pem_entry', { text: crooked })).toBe(own);

@@ -1,7 +1,7 @@
-// The indent an operator asked for, on the command line or in the configuration.
+// The indent that is set on the command line or in the configuration.
 import type { OutputOptions } from 'halite/sdk';
 
-/** undefined: nothing asked; null: everything on one line; 'pretty' or a number as given. */
+/** undefined: not set; null: everything on one line; 'pretty' or a number as given. */
 export function askedIndent(options: OutputOptions): number | 'pretty' | null | undefined {
   if (options.indent !== undefined) return options.indent;
   const setting = options.opts['output_indent'];

@@ -16,7 +16,7 @@ export interface TableStyle {
   readonly width: number;
 }
 
-const unfit = (): HaliteError => new HaliteError('call.arguments', 'the data is no table');
+const unfit = (): HaliteError => new HaliteError('call.arguments', 'the data is not a table');
 
 /** Text in the middle of a field, with Python's choice of the longer side. */
 function center(text: string, width: number): string {

@@ -1,4 +1,4 @@
-// The look of tables from the `out.table.*` options.
+// The style of tables, from the `out.table.*` options.
 import { HaliteError, isTruthy, type OutputOptions, type Value } from 'halite/sdk';
 import { colorsFor } from '../../shared/output/colors.ts';
 import { displayTables, type TableSearch, type TableStyle } from './table-lines.ts';

@@ -2,8 +2,8 @@
 import { newDict, type PillarContext } from 'halite/sdk';
 
 /**
- * What the command prints. The id of a minion is put into the text, so it must not be able to say more than an id:
- * Halite accepts no other ids, and this makes certain of it.
+ * The output of the command. The minion's id is inserted into the command line, so it must not contain anything but an id.
+ * Halite accepts no other ids; this check is a second barrier.
  */
 export async function runCommand(command: string, ctx: PillarContext, shell: boolean): Promise<string> {
   if (command.includes('%s') && !/^[\w.@:+=,-]+$/.test(ctx.minionId)) {

@@ -6,7 +6,7 @@ export function parseCsv(text: string, delimiter: string): string[][] {
   let row: string[] = [];
   let cell = '';
   let quoted = false;
-  // Whether anything of this cell, and of this line, was there yet.
+  // Whether this cell, and this line, has any characters yet.
   let begun = false;
   let blank = true;
   const endCell = (): void => {

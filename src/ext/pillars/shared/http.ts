@@ -30,7 +30,7 @@ function addressFor(args: HttpArgs, ctx: PillarContext): string | undefined {
       ctx.log.error(`Unable to get minion '${ctx.minionId}' grain: ${name}`);
       return undefined;
     }
-    // Minions say what their grains are: one that climbs out of the path would ask for what belongs to others.
+    // Minions choose their grains: a grain with `..` could request the data of another minion.
     if (
       pyStr(value)
         .split('/')
@@ -44,7 +44,7 @@ function addressFor(args: HttpArgs, ctx: PillarContext): string | undefined {
   return url;
 }
 
-/** The text behind the address; undefined when it cannot be had, which the log tells. */
+/** The answer of the server; undefined on failure, which is logged. */
 export async function fetchText(args: HttpArgs, ctx: PillarContext): Promise<string | undefined> {
   const url = addressFor(args, ctx);
   if (url === undefined) return undefined;

@@ -1,4 +1,4 @@
-// What the external pillars over SQL share: options, queries one after the other, and how errors are taken.
+// Shared code of the SQL pillars: options, sequential queries, and error handling.
 import {
   type Dict,
   dictEntries,
@@ -18,14 +18,14 @@ export interface SqlAnswer {
 }
 
 export interface SqlSession {
-  /** The minion's id is the one value of a query. */
+  /** The minion's id is the only parameter of a query. */
   query(text: string, minionId: string): Promise<SqlAnswer>;
   close(): Promise<void>;
 }
 
 export const sqlParams = {
-  queries: p.rest({ doc: 'queries whose rows go to the root' }),
-  named: p.kwargs({ doc: 'queries by the key their rows go under' }),
+  queries: p.rest({ doc: 'queries whose rows are merged at the root' }),
+  named: p.kwargs({ doc: 'queries by the key for their rows' }),
 };
 
 /** The options of a source, a map in the master's configuration. */
@@ -34,11 +34,11 @@ export function optionsOf(ctx: PillarContext, name: string): ReadonlyMap<Value, 
   return new Map(given !== undefined && isDict(given) ? dictEntries(given) : []);
 }
 
-/** Python's marks of values to those of a database: `%s` is the value, `%%` a per cent sign. */
+/** Converts Python's placeholders to those of a database: `%s` is the value, `%%` a per cent sign. */
 export const translateMarks = (query: string, mark: string): string =>
   query.replace(/%([s%])/g, (_all, kind: string) => (kind === '%' ? '%' : mark));
 
-/** A floating point number stays one, also without a fraction. */
+/** A floating point number, also without a fraction. */
 export const floatOf = (value: number): Value => (Number.isInteger(value) ? new PyFloat(value) : value);
 
 /** An integer from its digits. */
@@ -47,7 +47,7 @@ export const integerOf = (digits: string): Value => {
   return Number.isSafeInteger(number) ? number : BigInt(digits);
 };
 
-/** Asks all queries; a query that fails ends it with what there is so far, as in Salt. */
+/** Runs all queries; the first failing query stops it, and the data so far is used, as in Salt. */
 export async function sqlPillar(
   source: string,
   open: () => Promise<SqlSession>,

@@ -1,9 +1,9 @@
-// Rows of a query to nested pillar data, by Salt's rules for SQL sources: depth, lists, nulls, JSON columns.
+// Converts rows of a query to nested pillar data with Salt's rules for SQL sources: depth, lists, nulls, JSON columns.
 import { type Dict, dictEntries, dictOf, isDict, type Value } from 'halite/sdk';
 import { loadJson } from 'halite/sdk/codec';
 
 export interface SqlQuery {
-  /** Key to put everything under; undefined for the root. */
+  /** The key above all rows; undefined for the root. */
   readonly root: string | undefined;
   readonly query: string;
   readonly depth: number;
@@ -23,7 +23,7 @@ const listOf = (value: Value | undefined): number[] => {
 const isTrue = (value: Value | undefined): boolean =>
   value !== undefined && value !== null && value !== false && value !== 0 && value !== '';
 
-/** One entry of the settings; undefined when it holds no query. */
+/** One entry of the settings; undefined when it has no query. */
 function queryOf(root: string | undefined, entry: Value): SqlQuery | undefined {
   const plain = { root, depth: 0, asList: false, asJson: false, withLists: [], ignoreNull: false };
   if (typeof entry === 'string') return entry === '' ? undefined : { ...plain, query: entry };
@@ -42,14 +42,14 @@ function queryOf(root: string | undefined, entry: Value): SqlQuery | undefined {
   };
 }
 
-/** The queries of the settings: those by place first, then those by name in the order of their names. */
+/** The queries of the settings: positional ones first, then named ones sorted by name. */
 export function queriesOf(places: readonly Value[], named: Dict): SqlQuery[] {
   const byName = dictEntries(named).sort(([a], [b]) => (String(a) < String(b) ? -1 : 1));
   const all = [...places.map((entry) => queryOf(undefined, entry)), ...byName.map(([k, v]) => queryOf(String(k), v))];
   return all.filter((query) => query !== undefined);
 }
 
-/** Collects what queries give. */
+/** Collects the rows of queries. */
 export class SqlTree {
   readonly #result: Tree = new Map();
 
@@ -71,7 +71,7 @@ export class SqlTree {
   }
 }
 
-/** Which keys of which maps are to become lists once all rows are in. */
+/** Keys of maps that become lists after all rows are read. */
 class Listing {
   readonly #keys = new Map<Tree, Set<Value>>();
 
@@ -81,7 +81,7 @@ class Listing {
     else this.#keys.set(tree, new Set([key]));
   }
 
-  /** From the inside out. */
+  /** Innermost first. */
   apply(): void {
     for (const [tree, keys] of [...this.#keys].reverse()) {
       for (const key of keys) {
@@ -95,7 +95,7 @@ class Listing {
 
 function placeRow(focus: Tree, row: readonly Value[], names: readonly string[], query: SqlQuery, lists: Listing): void {
   const { depth, withLists, ignoreNull } = query;
-  // Python counts from the end below zero: the only column is then both key and value.
+  // A negative index counts from the end in Python: the only column is then both key and value.
   const at = (index: number): Value => row.at(index) ?? null;
   let tree = focus;
   for (let i = 0; i < depth - 1; i++) {
@@ -127,7 +127,7 @@ function placeField(leaf: Tree, name: string, value: Value, query: SqlQuery, lis
   } else if (!query.ignoreNull || value !== null) leaf.set(name, value);
 }
 
-/** The map under a key; what else is there is kept in a list or gives way. */
+/** The map under a key; another existing value is kept in a list or replaced. */
 function descend(tree: Tree, key: Value, asList: boolean): Tree {
   const there = tree.get(key);
   if (there instanceof Map) return there;

@@ -1,16 +1,16 @@
-// State trees as code: the module's default export is the data, or a function that makes it.
+// State trees as code: the module's default export is the data, or a function that returns it.
 
 import { pathToFileURL } from 'node:url';
 import { isDict, newDict, RenderError, type RendererContext, type Value } from 'halite/sdk';
 import { importUrl, stripTypes } from 'halite/sdk/system';
 import { plainValue } from './plain-value.ts';
 
-/** The text without its `#!` line; the line stays empty, so that lines in messages are the file's. */
+/** The text with an empty first line instead of `#!`, so that line numbers in messages are those of the file. */
 export function withoutShebang(source: string): string {
   return source.replace(/^#![^\n]*/, '');
 }
 
-/** TypeScript to JavaScript by taking the types out; what is wrong with the text has its place in the file. */
+/** Converts TypeScript to JavaScript by removing the types; errors keep their position in the file. */
 export async function withoutTypes(source: string, ctx: RendererContext): Promise<string> {
   try {
     return await stripTypes(withoutShebang(source));
@@ -23,8 +23,8 @@ export async function withoutTypes(source: string, ctx: RendererContext): Promis
 }
 
 /**
- * Runs the module and gives its data. Equal text is imported once: modules stay in memory for good, so a new copy for
- * every render would fill it.
+ * Runs the module and returns its data. Equal text is imported once: Node never unloads modules, so a new copy for
+ * every render would fill the memory.
  */
 export async function runModule(code: string, ctx: RendererContext): Promise<Value> {
   const name = ctx.path ? `\n//# sourceURL=${pathToFileURL(ctx.path).href}` : '';
@@ -40,7 +40,7 @@ export async function runModule(code: string, ctx: RendererContext): Promise<Val
   }
 }
 
-/** What the function of a file gets: the names a Jinja template would see, and `salt` as a function. */
+/** The argument of the function in a file: the variables of a Jinja template, and `salt` as a function. */
 function scopeOf(ctx: RendererContext): Record<string, unknown> {
   const { grains, pillar, opts, saltenv, sls, variables, log } = ctx;
   const salt = (fun: string, ...args: Value[]): Promise<Value> => {

@@ -7,14 +7,14 @@ import { spawn } from 'halite/sdk/system';
 export interface GpgResult {
   /** Empty when nothing could be decrypted. */
   readonly plain: Buffer;
-  /** What gpg said. */
+  /** The messages of gpg. */
   readonly said: Buffer;
 }
 
 const deadlineMs = 120_000;
 const maxBytes = 64 * 1024 * 1024;
 
-/** Bytes in and bytes out: what was encrypted need not be text. Rejects with ENOENT when there is no gpg. */
+/** Input and output are bytes, because the plaintext need not be text. Rejects with ENOENT when gpg is not installed. */
 export function gpgDecrypt(cipher: Buffer, keyFolder: string, signal: AbortSignal | undefined): Promise<GpgResult> {
   return new Promise((resolve, reject) => {
     const args = ['--homedir', keyFolder, '--status-fd', '2', '--no-tty', '-d'];
@@ -41,7 +41,7 @@ export function gpgDecrypt(cipher: Buffer, keyFolder: string, signal: AbortSigna
   });
 }
 
-/** Locks whose owner is gone stop every later gpg; their names end in the owner's process id. */
+/** A lock of a process that has ended blocks every later gpg; its name ends in the process id. */
 export async function removeStaleLocks(keyFolder: string): Promise<void> {
   for (const name of await readdir(keyFolder).catch(() => [])) {
     const pid = /^\.#lk[0-9a-fA-Fx]+\..+\.(\d+)$/.exec(name)?.[1];

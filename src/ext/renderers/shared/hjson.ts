@@ -1,11 +1,11 @@
-// Reads Hjson: JSON for people, with comments, texts without quotes to the end of their line, and optional commas.
+// Reads Hjson: JSON with comments, unquoted texts to the end of their line, and optional commas.
 import { dictOf, PyFloat, RenderError, type Value } from 'halite/sdk';
 import { numberOf, TextCursor } from './relaxed-text.ts';
 
 const space = /(?:\s|#[^\n]*|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*/y;
 const name = /[^\s,:[\]{}]+/y;
 const line = /[^\r\n]*/y;
-/** A number or word that ends where a value may end; anything behind it makes it a text. */
+/** A number or keyword that ends where a value may end; otherwise it is a text. */
 const literal = /(?:null|true|false|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?)(?=[ \t]*(?:$|[\r\n,\]}#]|\/[/*]))/my;
 
 export function loadHjson(text: string, file: string | undefined, firstLine: number): Value {
@@ -16,7 +16,7 @@ export function loadHjson(text: string, file: string | undefined, firstLine: num
   };
   const first = start().next;
   if (first === '{' || first === '[') return whole(start(), (cursor) => value(cursor, 0));
-  // The braces of the outermost map may be left out; what is no map is a single value.
+  // The braces of the outermost map may be omitted; if it is not a map, it is a single value.
   try {
     return whole(start(), (cursor) => members(cursor, undefined, 0));
   } catch (error) {

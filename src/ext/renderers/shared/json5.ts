@@ -69,7 +69,7 @@ function array(cursor: TextCursor, depth: number): Value {
   return items;
 }
 
-/** Passes a comma; false at the end of the list. */
+/** Skips a comma; false at the end of the list. */
 function separated(cursor: TextCursor, end: string): boolean {
   cursor.take(space);
   if (cursor.next === end) return false;
@@ -79,9 +79,9 @@ function separated(cursor: TextCursor, end: string): boolean {
 }
 
 function escaped(cursor: TextCursor): string {
-  // A line that goes on in the next one.
+  // A line that continues in the next one.
   if (cursor.take(lineEnd) !== undefined) return '';
-  // \0 is the null character; other digits, and digits behind it, would be octal numbers.
+  // \0 is the null character; other digits, and further digits, would be octal numbers.
   if (/[1-9]/.test(cursor.next ?? '')) return cursor.fail();
   const isNull = cursor.next === '0';
   const made = cursor.escape(moreEscapes);

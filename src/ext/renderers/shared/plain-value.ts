@@ -1,4 +1,4 @@
-// Turns what code returned into data: objects lose their prototype, what is no data is refused.
+// Converts the return value of code to data: objects lose their prototype, other values are refused.
 import { type Dict, dictOf, PyFloat, RenderError, type Value } from 'halite/sdk';
 
 const maxDepth = 200;

@@ -1,4 +1,4 @@
-// What the readers of JSON5 and Hjson share: a place in a text, escapes, and errors that name it.
+// Shared code of the readers of JSON5 and Hjson: a position in a text, escapes, and errors with the position.
 import { PyFloat, RenderError, type Value } from 'halite/sdk';
 
 const simple: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
@@ -10,7 +10,7 @@ export class TextCursor {
   readonly #firstLine: number;
   at = 0;
 
-  /** `firstLine`: the line of the file the text begins in. */
+  /** `firstLine`: the line of the file in which the text begins. */
   constructor(text: string, file: string | undefined, firstLine: number) {
     this.text = text;
     this.#file = file;
@@ -21,7 +21,7 @@ export class TextCursor {
     return this.text[this.at];
   }
 
-  /** The text a sticky expression finds here, which is then passed. */
+  /** The text that a sticky expression matches here; moves behind it. */
   take(pattern: RegExp): string | undefined {
     pattern.lastIndex = this.at;
     const found = pattern.exec(this.text)?.[0];
@@ -29,12 +29,12 @@ export class TextCursor {
     return found;
   }
 
-  /** Calls again and again how deep a value may lie in others. */
+  /** Limits the depth of nested values. */
   checkDepth(depth: number): void {
     if (depth > maxDepth) this.fail('The data is nested too deeply');
   }
 
-  /** Says in which line and column reading stopped; without a text of its own, what stands there. */
+  /** An error with the line and column; without a message it names the character there. */
   fail(problem?: string, at = this.at): never {
     const before = this.text.slice(0, at);
     const line = before.split('\n').length - 1 + this.#firstLine;
@@ -96,7 +96,7 @@ export function numberOf(digits: string): Value {
   return Number.isInteger(value) ? new PyFloat(value) : value;
 }
 
-/** The text behind a `#!` line, and the line it begins in. */
+/** The text after a `#!` line, and the number of its first line. */
 export function behindShebang(source: string): { readonly text: string; readonly firstLine: number } {
   if (!source.startsWith('#!')) return { text: source, firstLine: 1 };
   return { text: source.slice(source.indexOf('\n') + 1 || source.length), firstLine: 2 };

@@ -1,7 +1,7 @@
-// The parts of high data that the stateconf renderer walks over: ids, their functions, arguments and requisites.
+// The parts of high data that the stateconf renderer visits: ids, their functions, arguments and requisites.
 import { type Dict, dictEntries, dictOf, isDict, pyStr, RenderError, type Value } from 'halite/sdk';
 
-/** High data in work: ids in order, renamed and added to. */
+/** High data during the conversion: ids in order. */
 export type High = Map<string, Value>;
 
 /** A requisite of a state, with the item of the list that holds it so that it can be changed. */
@@ -12,10 +12,10 @@ export interface Requisite {
   readonly id: string;
 }
 
-/** Data that is no high data at all: what it should have been is the message. */
+/** An error for data that is not high data; the message is the expected form. */
 export class Misshapen extends Error {}
 
-/** Salt's words for an id without functions. */
+/** Salt's message for an id without functions. */
 export const noStates = (id: string, states: Value): RenderError =>
   new RenderError(`The type ${id} in ${pyStr(states)} is not formatted as a dictionary`);
 

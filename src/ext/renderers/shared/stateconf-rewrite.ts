@@ -1,4 +1,4 @@
-// What the stateconf renderer does to high data: absolute names, implicit order, start and goal states.
+// The changes of the stateconf renderer to high data: absolute names, implicit order, start and goal states.
 import { dictEntries, dictHas, dictOf, isDict, newDict, RenderError, type Value } from 'halite/sdk';
 import {
   absoluteId,
@@ -18,15 +18,15 @@ import {
   statesOf,
 } from './stateconf-data.ts';
 
-/** Requisites that `extend` gave to states of files that come later; kept for a whole run. */
+/** Requisites that `extend` added to states of later files; kept for a whole run. */
 export interface Extended {
   readonly before: Map<string, [state: string, id: string][]>;
   readonly after: Map<string, [state: string, id: string][]>;
 }
 
-/** Names that configuration can change. */
+/** Names that the configuration can change. */
 export interface Names {
-  /** The function whose arguments become names of the template. */
+  /** The function whose arguments become variables of the template. */
   readonly carrier: string;
   readonly start: string;
   readonly goal: string;
@@ -40,7 +40,7 @@ export function spellOutShorthand(high: High): void {
   for (const [id, states] of high) if (typeof states === 'string') high.set(id, newDict([[states, []]]));
 }
 
-/** Included and excluded files that begin with a dot are meant from the file's own place. */
+/** Included and excluded names that begin with a dot are relative to the file. */
 export function absoluteIncludes(high: High, sls: string, saltenv: string): void {
   const included = listOf(high, 'include');
   for (const [at, item] of included.entries()) {
@@ -75,7 +75,7 @@ export function absoluteIds(high: High, sls: string, names: Names, isExtend = fa
       if (id.startsWith('.')) holder[at] = withFirst(holder[at] as Value, state, absoluteId(id, sls));
     }
   }
-  // Salt: renamed ids go to the end, behind those that keep their name.
+  // As in Salt, renamed ids go to the end, after those that keep their name.
   for (const [id, states] of [...high]) {
     if (!id.startsWith('.')) continue;
     const name = absoluteId(id, sls);
@@ -181,7 +181,7 @@ function putFirst(args: Value, [state, to]: [string, string], id: string): void 
   args.push(newDict([['require', [item]]]));
 }
 
-/** A state before all others of the file, for those who want to hook in there. */
+/** A state that runs before all others of the file, for use in requisites. */
 export function addStart(high: High, sls: string, { start, carrier }: Names): void {
   refuseTaken(high, 'start', start);
   if (high.size === 0) return;
@@ -198,7 +198,7 @@ export function addStart(high: High, sls: string, { start, carrier }: Names): vo
   throw new RenderError("Can't determine the first state in the sls file!");
 }
 
-/** A state that requires all others of the file: to require the goal of a file is to require the file. */
+/** A state that requires all others of the file: requiring it means requiring the file. */
 export function addGoal(high: High, { goal, carrier }: Names): void {
   refuseTaken(high, 'goal', goal);
   const all: Value[] = [];

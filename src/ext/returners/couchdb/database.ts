@@ -4,7 +4,7 @@ import { type HttpAnswer, httpCall, joinUrl } from '../../shared/http/request.ts
 import { fromJson, jsonDict, plainDict, toJson } from '../shared/loads.ts';
 
 export interface Database {
-  /** Stores a new document; false when there is one of this name. Makes the database when it is not there. */
+  /** Stores a new document; false when one of this name exists. Creates the database if it is missing. */
   create(id: string, document: PlainDict): Promise<boolean>;
   read(id: string): Promise<PlainDict | undefined>;
   /** Documents by name, from one to another. */
@@ -16,7 +16,7 @@ export interface Database {
   view(name: string, params: Readonly<Record<string, string>>): Promise<PlainDict[]>;
 }
 
-/** The views Salt's returner makes and asks. */
+/** The views that Salt's returner creates and queries. */
 const views = {
   minions: { map: 'function (doc) { if (doc.id) { emit(doc.id, null); } }', reduce: '_count' },
   'by-minion-fun-timestamp': {
@@ -88,7 +88,7 @@ function query(params: Readonly<Record<string, Value>>): URLSearchParams {
   return new URLSearchParams(Object.fromEntries(Object.entries(params).map(([name, value]) => [name, toJson(value)])));
 }
 
-/** Adds the views that are missing and leaves others alone. */
+/** Adds missing views and does not change others. */
 async function makeViews(
   get: (path: string) => Promise<HttpAnswer>,
   put: (path: string, json: string) => Promise<HttpAnswer>,
@@ -101,11 +101,11 @@ async function makeViews(
   const wanted = newDict(
     Object.entries({ ...old, ...(fromJson(JSON.stringify(Object.fromEntries(missing))) as object) }),
   );
-  // Whoever came between has made them, too.
+  // Another client has added them in between.
   await put(design, toJson(newDict([...Object.entries(there), ['views', wanted], ['language', 'javascript']])));
 }
 
-/** Runs something until it has worked once. */
+/** Runs a function until it has succeeded once. */
 function once(work: () => Promise<void>): () => Promise<void> {
   let done: Promise<void> | undefined;
   return () => {

@@ -5,16 +5,16 @@ import { keysOf, plainDict, toJson } from '../shared/loads.ts';
 import { couchDatabase, type Database } from './database.ts';
 
 const now = (): PyFloat => new PyFloat(Date.now() / 1000);
-/** Behind every text that begins with the same characters. */
+/** Sorts after every text with the same prefix. */
 const last = '\ufff0';
 
-/** A document may have no fields of its own that begin with `_`. */
+/** CouchDB reserves field names that begin with `_`. */
 const withoutOwn = (document: PlainDict): [string, PlainDict[string]][] =>
   Object.entries(document).filter(([name]) => !name.startsWith('_'));
 
 /**
- * Salt names a document after its job, so that only the first minion of a job could be kept; the others have their own id
- * behind that of the job.
+ * Salt names a document after its job, so it can only store the first minion of a job. Here the names of the other
+ * documents are the job id followed by the minion id.
  */
 async function save(database: Database, ret: PlainDict): Promise<void> {
   const { id, jid } = keysOf(ret);
@@ -36,7 +36,7 @@ async function jobs(database: Database): Promise<Map<string, PlainDict>> {
     const load = plainDict(document['load']);
     if (load) found.set(pyStr(document['jid']), load);
   }
-  // Jobs Salt has kept are known by their first result only.
+  // Jobs that Salt stored have only their first result.
   const others = (await database.names()).filter((name) => isJid(name) && !found.has(name));
   for (const document of await database.several(others)) {
     const load = loadIn(document);
@@ -47,7 +47,7 @@ async function jobs(database: Database): Promise<Map<string, PlainDict>> {
 
 function jobCacheOf(database: Database): JobCache {
   const minions = async (): Promise<string[]> => {
-    // Without the reduce step: Salt's own fails on the server.
+    // Without the reduce step, because Salt's own fails on the server.
     const rows = await database.view('minions', { reduce: 'false' });
     return [...new Set(rows.map((row) => row['key']).filter((key) => key !== null && key !== undefined))].map(pyStr);
   };
@@ -84,7 +84,7 @@ export default defineReturner({
     'timestamp, and jobs as `load:<jid>`. The database and the design document `salt` are made when they are missing.',
   keeps: ['jobs'],
   options: {
-    url: p.string({ default: 'http://salt:5984/', doc: 'Address of the server, with name and password when it asks.' }),
+    url: p.string({ default: 'http://salt:5984/', doc: 'Address of the server, with name and password if needed.' }),
     db: p.string({ default: 'salt', doc: 'The database.' }),
   },
   open({ url, db }, ctx) {

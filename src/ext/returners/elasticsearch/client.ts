@@ -29,25 +29,25 @@ export interface ElasticDocument {
   readonly id: string;
   /** JSON. */
   readonly body: string;
-  /** The same without fields whose types others decided: kept instead when the index refuses the body. */
+  /** The same without fields whose types the index has fixed: stored when the index refuses the body. */
   readonly plainBody: string;
 }
 
 export interface Elastic {
-  /** Makes an index `<name>-v1` and the alias `<name>`, when there is nothing of that name. */
+  /** Creates an index `<name>-v1` and the alias `<name>`, unless that name exists. */
   ensureIndex(name: string): Promise<void>;
   /** Stores documents; one of the same name is replaced. */
   store(documents: readonly ElasticDocument[]): Promise<void>;
   read(index: string, type: string, id: string): Promise<PlainDict | undefined>;
-  /** The answer to a search, which sees all that was stored; undefined when there is no such index or field. */
+  /** The answer to a search, which includes everything stored before; undefined when there is no such index or field. */
   search(index: string, body: object): Promise<PlainDict | undefined>;
-  /** Every document that a search finds, in its order, however many there are. */
+  /** All documents that a search finds, in order, without a limit. */
   findAll(index: string, body: object): Promise<PlainDict[]>;
 }
 
 type Ask = (call: Omit<HttpCall, 'service' | 'url'>, path: string) => Promise<HttpAnswer>;
 
-/** Asks the servers one after the other until one can be reached. */
+/** Tries the servers one after the other until one answers. */
 function asker(settings: ElasticSettings): Ask {
   const { username, password } = settings;
   const addresses = settings.hosts.map((host) =>
@@ -124,13 +124,13 @@ const pageSize = 500;
 async function search(ask: Ask, index: string, body: object, more: string): Promise<PlainDict | undefined> {
   const lenient = '?ignore_unavailable=true&allow_no_indices=true';
   const at = encodeURIComponent(index);
-  // Servers show what was written a second later, unless asked; who may not ask waits.
+  // Servers show written documents a second later unless refreshed; without permission to refresh, wait.
   await ask({ method: 'POST', accept: [400, 403, 404] }, `${at}/_refresh${lenient}`);
   const answer = await ask({ json: JSON.stringify(body), accept: [400, 404] }, `${at}/_search${lenient}${more}`);
   return answer.status < 300 ? jsonDict(answer.text) : undefined;
 }
 
-/** The server forgets where a search stood; it would by itself, a minute later. */
+/** Frees the search context on the server; otherwise it expires after a minute. */
 async function closeScroll(ask: Ask, page: PlainDict | undefined): Promise<void> {
   const id = page?.['_scroll_id'];
   if (typeof id !== 'string') return;
@@ -138,7 +138,7 @@ async function closeScroll(ask: Ask, page: PlainDict | undefined): Promise<void>
   await ask({ method: 'DELETE', json, accept: [400, 403, 404] }, '_search/scroll');
 }
 
-/** Types of documents went away with version 7; OpenSearch never had them. Who may not ask has none. */
+/** Document types were removed in version 7; OpenSearch never had them. None if the version may not be queried. */
 async function hasTypes(ask: Ask): Promise<boolean> {
   const version = jsonDict((await ask({ accept: [403, 404, 405] }, '')).text)?.['version'];
   if (!isDict(version) || dictGet(version, 'distribution') === 'opensearch') return false;
@@ -156,7 +156,7 @@ async function makeIndex(ask: Ask, name: string, { shards, replicas }: ElasticSe
   await ask({ method: 'PUT' }, `${index}-v1/_alias/${index}`);
 }
 
-/** Many documents in one request, two lines each. Those that an index refuses are sent again in their plain form. */
+/** Many documents in one request, two lines each. Documents that an index refuses are sent again in their plain form. */
 async function bulk(ask: Ask, documents: readonly ElasticDocument[], typed: boolean, plain = false): Promise<void> {
   const lines = documents.flatMap(({ index, type, id, body, plainBody }) => [
     JSON.stringify({ index: { _index: index, ...(typed ? { _type: type } : {}), _id: id } }),

@@ -11,14 +11,14 @@ export interface DocumentRules {
 
 const stateFunctions = new Set(['state.apply', 'state.highstate', 'state.sls']);
 
-/** `-2026.11.29` behind names of indices that begin anew each day. */
+/** The suffix `-2026.11.29` of daily indices. */
 export function dated(index: string, wanted: boolean, now = new Date()): string {
   if (!wanted) return index;
   const two = (number: number): string => String(number).padStart(2, '0');
   return `${index}-${now.getFullYear()}.${two(now.getMonth() + 1)}.${two(now.getDate())}`;
 }
 
-/** Dots in names would be paths: they become underscores, and the name as it was is kept beside. */
+/** Dots in names would be paths: they become underscores, and the original name is stored too. */
 export function convertKeys(value: Value): Value {
   if (Array.isArray(value)) return value.map(convertKeys);
   if (!isDict(value)) return value;
@@ -31,7 +31,7 @@ export function convertKeys(value: Value): Value {
   return dictOf(entries);
 }
 
-/** The way back, as far as it is known: of several names in one place only the last was kept. */
+/** Restores the original names where they are known: of several names in one place only the last was stored. */
 export function restoreKeys(value: Value): Value {
   if (Array.isArray(value)) return value.map(restoreKeys);
   if (!isDict(value)) return value;
@@ -41,7 +41,7 @@ export function restoreKeys(value: Value): Value {
   return dictOf(entries.map(([key, item]) => [key === written ? original! : key, restoreKeys(item)] as const));
 }
 
-/** Names of states with their place in front, and `_func` inside. */
+/** Names of states with their run number as prefix, and `_func` inside. */
 function ordered(returned: Value): Value {
   if (!isDict(returned)) return returned;
   const entries = dictEntries(returned);
@@ -60,7 +60,7 @@ function ordered(returned: Value): Value {
 
 function countsOf(returned: Value): PlainDict {
   const states = isDict(returned) ? dictEntries(returned).map(([, data]) => data) : [];
-  // What is no state is the reason why there are none.
+  // An item that is not a state is the reason why there are none.
   const failed = states.filter((data) => !isDict(data) || dictGet(data, 'result') === false).length;
   return newDict([
     ['succeeded', states.length - failed],
@@ -74,8 +74,8 @@ export interface Bodies {
 }
 
 /**
- * A document with one field that may hold anything. An index decides by the first value what a field is, and refuses a
- * text where it saw a dict: such a document keeps the field as JSON, as `<field>_json`.
+ * A document with one field of any type. The first value in an index fixes the type of a field, and the index then refuses
+ * a text where it saw a dict: such a document stores the field as JSON in `<field>_json`.
  */
 export function bodiesOf(document: PlainDict, field: string, value: Value, original: Value): Bodies {
   const entries = dictEntries(document);
@@ -85,7 +85,7 @@ export function bodiesOf(document: PlainDict, field: string, value: Value, origi
   };
 }
 
-/** The field of a document that may hold anything, whichever way it was kept. */
+/** The value of that field, in whichever form it was stored. */
 export function openField(document: PlainDict, field: string): Value {
   const plain = document[`${field}_json`];
   return typeof plain === 'string' ? (fromJson(plain) ?? null) : (document[field] ?? null);
@@ -101,7 +101,7 @@ export function documentOf(ret: PlainDict, rules: DocumentRules): Bodies & { ind
   if (isState && isDict(returned) && rules.states_order_output) {
     index = `${index}-ordered`;
     returned = ordered(returned);
-    // Errors of states are lists; beside dicts of other documents that would be refused.
+    // Errors of states are lists; the index would refuse them where other documents have dicts.
   } else if (isState && !isDict(returned)) returned = newDict([['return', returned]]);
   const retcode = asNumber(ret['retcode']) ?? 1;
   const document = newDict([

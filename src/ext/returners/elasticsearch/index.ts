@@ -5,7 +5,7 @@ import { type Elastic, type ElasticDocument, elastic, hitsOf } from './client.ts
 import { bodiesOf, dated, documentOf, loadOf, openField } from './documents.ts';
 
 const options = {
-  host: p.strings({ default: null, split: ',', doc: 'The server, when there is one only.' }),
+  host: p.strings({ default: null, split: ',', doc: 'The server, if there is only one.' }),
   hosts: p.strings({ default: ['127.0.0.1:9200'], split: ',', doc: 'Servers, tried one after the other.' }),
   use_ssl: p.bool({ default: false, doc: 'Encrypt the connection.' }),
   ca_certs: p.path({ default: null, doc: 'File of the certificate authority.' }),
@@ -15,23 +15,23 @@ const options = {
   timeout: p.float({ default: 10, doc: 'Seconds to wait for an answer.' }),
   debug_returner_payload: p.bool({ default: false, doc: 'Log every document at level debug.' }),
   doc_type: p.string({ default: 'default', doc: 'Type of results, for servers before version 7.' }),
-  functions_blacklist: p.strings({ default: [], split: ',', doc: 'Functions whose results are not kept.' }),
+  functions_blacklist: p.strings({ default: [], split: ',', doc: 'Functions whose results are not stored.' }),
   index_date: p.bool({ default: false, doc: 'A new index each day: `<index>-2026.11.29`.' }),
   master_event_index: p.string({ default: 'salt-master-event-cache', doc: 'Index of events.' }),
   master_event_doc_type: p.string({ default: 'default', doc: 'Type of events, for servers before version 7.' }),
   master_job_cache_index: p.string({ default: 'salt-master-job-cache', doc: 'Index of jobs.' }),
   master_job_cache_doc_type: p.string({ default: 'default', doc: 'Type of jobs, for servers before version 7.' }),
-  number_of_shards: p.int({ default: 1, doc: 'Shards of an index that is made.' }),
-  number_of_replicas: p.int({ default: 0, doc: 'Replicas of an index that is made.' }),
+  number_of_shards: p.int({ default: 1, doc: 'Shards of a new index.' }),
+  number_of_replicas: p.int({ default: 0, doc: 'Replicas of a new index.' }),
   states_count: p.bool({ default: false, doc: 'Count states that succeeded and failed.' }),
   states_order_output: p.bool({
     default: false,
-    doc: 'Begin names of states with their place, in an index `<index>-ordered`.',
+    doc: 'Prefix names of states with their run number, in an index `<index>-ordered`.',
   }),
-  states_single_index: p.bool({ default: false, doc: 'Keep results of all state functions in `salt-state_apply`.' }),
+  states_single_index: p.bool({ default: false, doc: 'Store results of all state functions in `salt-state_apply`.' }),
 };
 
-/** A search gives no more than this many at once. */
+/** The maximum number of documents in one answer. */
 const most = 10_000;
 
 interface Places {
@@ -80,7 +80,7 @@ function jobCacheOf(server: Elastic, { jobs, jobType, results }: Places): JobCac
       return new Map(found.map((item) => [pyStr(item['jid']), plainDict(openField(item, 'load')) ?? newDict()]));
     },
     async minions() {
-      // How the field is indexed depends on whether somebody has made a template.
+      // How the field is indexed depends on whether there is an index template.
       const found = await minionsIn('minion.keyword');
       return found.length > 0 ? found : minionsIn('minion');
     },
@@ -114,7 +114,7 @@ export default defineReturner({
         const { index, ...bodies } = documentOf(ret, given);
         await server.ensureIndex(index);
         if (given.debug_returner_payload) ctx.log.debug('elasticsearch payload', { body: bodies.body });
-        // Named after job and minion: written twice, it is one document.
+        // Named after job and minion, so writing it twice gives one document.
         documents.push({ index, type: given.doc_type, id: `${jid}-${id}`, ...bodies });
       }
       await server.store(documents);

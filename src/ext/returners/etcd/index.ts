@@ -22,16 +22,16 @@ const options = {
   username: p.string({ default: null, doc: 'User, where the server asks for one.' }),
   password: p.string({ default: null, doc: 'Password of the user.' }),
   ca: p.path({ default: null, doc: 'File of the certificate authority; with it the connection is encrypted.' }),
-  client_key: p.path({ default: null, doc: 'File of the key this client shows, together with `client_cert`.' }),
-  client_cert: p.path({ default: null, doc: 'File of the certificate this client shows.' }),
+  client_key: p.path({ default: null, doc: 'File of the client key, together with `client_cert`.' }),
+  client_cert: p.path({ default: null, doc: 'File of the client certificate.' }),
   require_v2: p.bool({
     default: false,
-    doc: 'Speak the keys API of version 2, which servers since 3.6 no longer have.',
+    doc: 'Use the keys API of version 2, which servers since 3.6 no longer have.',
   }),
   encode_values: p.bool({ default: true, doc: 'Version 3: values are msgpack texts.' }),
-  ttl: p.int({ default: null, doc: 'Seconds until written keys vanish.' }),
+  ttl: p.int({ default: null, doc: 'Time to live of written keys in seconds.' }),
   returner: p.string({ default: null, doc: 'Name of a set of these options (`etcd.host: …`) in the configuration.' }),
-  returner_root: p.string({ default: '/salt/return', doc: 'The key under which everything lies.' }),
+  returner_root: p.string({ default: '/salt/return', doc: 'The root key.' }),
   returner_read_profile: p.string({ default: null, doc: 'The set of options used for reading.' }),
   returner_write_profile: p.string({ default: null, doc: 'The set of options used for writing.' }),
 };
@@ -160,7 +160,7 @@ export default defineReturner({
     return {
       save(ret) {
         const { id, jid } = keysOf(ret);
-        // Names of fields come from minions, and become a part of the path.
+        // Minions choose the names of fields, which become a part of the path.
         const fields = Object.entries(ret)
           .filter(([name]) => /^\w[\w.-]*$/.test(name))
           .map(([name, value]) => [`${root}/jobs/${jid}/${id}/${name}`, toJson(value)] as const);

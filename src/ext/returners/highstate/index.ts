@@ -14,7 +14,7 @@ const formats: Readonly<Record<string, (rows: Value[]) => string>> = {
   yaml: (rows) => dumpYaml(rows, { flow: false }),
 };
 
-/** Not through a link: the usual place is a folder where everybody may put one. */
+/** Does not follow a link: the default folder is writable by every user. */
 async function writeReport(file: string, text: string): Promise<void> {
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW;
   await writeFile(file, text, { flag: flags, mode: 0o644 }).catch((error: NodeJS.ErrnoException) => {
@@ -23,7 +23,7 @@ async function writeReport(file: string, text: string): Promise<void> {
   });
 }
 
-/** What a function says about the machine at this time; also when it fails, the report is sent. */
+/** The result of a function that describes the machine; the report is also sent when it fails. */
 async function extraRow(fun: string | null, ctx: ReturnerContext): Promise<Value[]> {
   if (!fun) return [];
   if (!ctx.call) {
@@ -62,7 +62,7 @@ export default defineReturner({
     smtp_recipients: p.strings({
       default: '',
       split: ',',
-      doc: 'The addresses of those who get it, with commas between.',
+      doc: 'The addresses of the recipients, separated by commas.',
     }),
     smtp_success_subject: p.string({
       default: 'Installation success',

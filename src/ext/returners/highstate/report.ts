@@ -65,7 +65,7 @@ function stateRow([uid, data]: State): Value {
   return row(id, rows, isTrue(result) ? (changed ? 'changed' : 'unchanged') : 'failed');
 }
 
-/** What a return says about states; undefined when it is not about states at all. */
+/** The state results of a return; undefined when it has none. */
 export function reportOf(ret: PlainDict): Report | undefined {
   const returned = ret['return'];
   // States that could not even be compiled answer with a list of reasons.

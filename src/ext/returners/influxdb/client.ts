@@ -18,7 +18,7 @@ export interface Point {
   readonly measurement: string;
   readonly tags: Readonly<Record<string, string>>;
   readonly fields: Readonly<Record<string, string>>;
-  /** The job whose time the point has: written twice, it is one point. */
+  /** The job id that gives the time of the point, so writing it twice gives one point. */
   readonly jid: string;
 }
 
@@ -32,10 +32,10 @@ export interface Influx {
 
 const word = (text: string): string => text.replace(/[\r\n]+/g, ' ').replace(/[,= ]/g, '\\$&');
 const quoted = (text: string): string => `"${text.replace(/["\\]/g, '\\$&')}"`;
-/** A text inside a query. */
+/** A text literal of a query. */
 export const literal = (text: string): string => `'${text.replace(/['\\]/g, '\\$&').replaceAll('\n', '\\n')}'`;
 
-/** Nanoseconds since 1970, or '' for ids that say no time: the server's clock then. */
+/** Nanoseconds since 1970, or '' for ids without a time: the server then uses its clock. */
 function stampOf(jid: string): string {
   const millis = jidToMillis(jid);
   return millis === undefined ? '' : ` ${millis}${jid.slice(17, 20)}000`;
@@ -79,7 +79,7 @@ export function influx(settings: InfluxSettings): Influx {
       const text = points.map(lineOf).join('\n');
       const attempt = (): Promise<HttpAnswer> => send('write', { db: settings.db, precision: 'ns' }, text);
       let answer = await attempt();
-      // The first result of all makes the database, as it does with other stores.
+      // The first result creates the database, as in other stores.
       if (answer.status === 404) {
         await create();
         answer = await attempt();

@@ -3,7 +3,7 @@ import { defineReturner, type JobCache, newDict, type PlainDict, p } from 'halit
 import { fromJson, jsonDict, keysOf, toJson } from '../shared/loads.ts';
 import { type Influx, influx, literal, type Point, type Row } from './client.ts';
 
-/** The result is kept once, apart from the rest of the load. */
+/** The result is stored once, separately from the rest of the load. */
 export function returnPoint(ret: PlainDict): Point {
   const { id, jid, fun } = keysOf(ret);
   const rest = newDict(Object.entries(ret).filter(([name]) => name !== 'return'));

@@ -26,7 +26,7 @@ export async function exists(file: string): Promise<boolean> {
   );
 }
 
-/** Whoever reads sees the whole file or none. */
+/** Writes atomically: readers see the whole file or none. */
 export async function writeWhole(file: string, body: Uint8Array | string): Promise<void> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   await replaceFile(file, body);

@@ -23,7 +23,7 @@ interface Place {
 
 const folderOf = ({ root, hash }: Place, jid: string): string => jidDir(jid, root, hash);
 
-/** Names are part of a path here: what is none is refused. */
+/** Names become part of a path: invalid names are refused. */
 function minionFolder(folder: string, id: string): string {
   if (!isPathComponent(id) || id.startsWith('.')) {
     throw new HaliteError('call.failed', `The local_cache returner cannot keep a result of ${JSON.stringify(id)}`);
@@ -31,7 +31,7 @@ function minionFolder(folder: string, id: string): string {
   return join(folder, id);
 }
 
-/** The folder of a job has a file that names it; by its age the job is cleaned. */
+/** The folder of a job has a file with its id; the age of this file decides when the job is removed. */
 async function prepare(place: Place, jid: string): Promise<string> {
   const folder = folderOf(place, jid);
   const file = join(folder, 'jid');
@@ -44,7 +44,7 @@ async function save(place: Place, ret: PlainDict): Promise<void> {
   const folder = await prepare(place, jid);
   if (await exists(join(folder, 'nocache'))) return;
   const own = minionFolder(folder, textField(ret, 'id'));
-  // The first result of a minion counts.
+  // The first result of a minion is kept.
   if (await exists(join(own, 'return.p'))) return;
   const kept = newDict();
   for (const field of ['return', 'retcode', 'success'] as const) if (ret[field] !== undefined) kept[field] = ret[field];
@@ -56,7 +56,7 @@ async function readReturn(folder: string): Promise<PlainDict | undefined> {
   const value = await readValue(join(folder, 'return.p'));
   if (value === undefined) return undefined;
   const kept = isDict(value) && dictGet(value, 'return') !== undefined ? plainDict(value) : undefined;
-  // Old masters kept the bare return.
+  // Old masters stored only the return value.
   const load = kept ?? newDict([['return', value]]);
   const out = await readValue(join(folder, 'out.p'));
   if (out !== undefined) load['out'] = out;
@@ -72,7 +72,7 @@ async function readReturns(folder: string): Promise<Map<string, PlainDict>> {
   return found;
 }
 
-/** The job, with the minions it was meant for. */
+/** The job, with the targeted minions. */
 async function readLoad(folder: string): Promise<PlainDict | undefined> {
   const load = plainDict(await readValue(join(folder, '.load.p')));
   if (!load) return undefined;
@@ -114,7 +114,7 @@ async function minions(place: Place): Promise<string[]> {
   return [...found].sort();
 }
 
-/** A folder without the file that names its job is debris, as in Salt. */
+/** A folder without the file with its job id is removed, as in Salt. */
 async function clean(place: Place, seconds: number): Promise<number> {
   const limit = Date.now() - seconds * 1000;
   let removed = 0;
@@ -123,7 +123,7 @@ async function clean(place: Place, seconds: number): Promise<number> {
     if (!when || when.mtimeMs >= limit) continue;
     await rm(folder, { recursive: true, force: true });
     removed++;
-    // Only an empty one goes.
+    // Only an empty folder is removed.
     await rmdir(dirname(folder)).catch(() => undefined);
   }
   return removed;
@@ -152,7 +152,7 @@ function cacheOf(place: Place): JobCache {
 
 export default defineReturner({
   name: 'local_cache',
-  doc: 'Keeps jobs and results as files below cachedir/jobs, in the layout of the job cache of a Salt master.',
+  doc: 'Stores jobs and results as files below cachedir/jobs, in the layout of the job cache of a Salt master.',
   keeps: ['jobs'],
   options: {},
   open(_options, ctx) {

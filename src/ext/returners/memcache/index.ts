@@ -3,7 +3,7 @@ import { defineReturner, type JobCache, type PlainDict, p } from 'halite/sdk';
 import { type Memcached, memcached } from '../../shared/memcache/client.ts';
 import { jsonDict, keysOf, toJson } from '../shared/loads.ts';
 
-/** memcached keeps items up to a megabyte: a list that grows beyond half of it loses its older half. */
+/** memcached stores items up to a megabyte: a list that exceeds half of that loses its older half. */
 const listLimit = 512 * 1024;
 
 async function listOf(server: Memcached, key: string): Promise<string[]> {
@@ -22,7 +22,7 @@ async function addToList(server: Memcached, key: string, item: string): Promise<
   }
   if (await server.store('append', key, `${item},`)) return;
   if (await server.store('add', key, `${item},`)) return;
-  // Another client made the list between the two.
+  // Another client created the list between the two commands.
   await server.store('append', key, `${item},`);
 }
 

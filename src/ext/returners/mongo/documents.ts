@@ -5,9 +5,9 @@ import { arrivalMillis, contentId, keysOf, toJson } from '../shared/loads.ts';
 
 export type Document = Record<string, unknown>;
 
-/** Salt's way for results: dots of names become dashes; lists are left as they are. */
+/** As Salt does for results: dots of names become dashes; lists are unchanged. */
 const withoutDots = (key: string): string => key.replaceAll('.', '-');
-/** Salt's way for jobs: what MongoDB does not take in names is written as in web addresses. */
+/** As Salt does for jobs: characters that MongoDB does not allow in names are percent-encoded. */
 const escapes: Readonly<Record<string, string>> = { '%': '%25', '\\': '%5c', $: '%24', '.': '%2e' };
 const escaped = (key: string): string => key.replace(/[%\\$.]/g, (char) => escapes[char] ?? char);
 const unescaped = (key: string): string =>
@@ -21,17 +21,17 @@ interface Storing {
   readonly kinds: Kinds;
 }
 
-/** What the driver has classes for. */
+/** The types for which the driver has classes. */
 export interface Kinds {
-  /** A number with a fraction, also when the fraction is zero. */
+  /** A floating point number, also without a fraction. */
   float(value: number): unknown;
   /** The name of a document: 24 hexadecimal digits, the first eight of them the time in seconds. */
   id(hex: string): unknown;
 }
 
 /**
- * Named after its content: written twice, it is one document. It is found by its name, since other indexes are made only
- * on demand, and begins with its time, as names of MongoDB's own do.
+ * Named after its content, so writing it twice gives one document. It is found by its name, because other indexes are created only
+ * on demand, and begins with its time, like MongoDB's own ids.
  */
 function nameOf(kinds: Kinds, millis: number | undefined, ...parts: readonly string[]): unknown {
   const seconds = Math.floor((millis ?? 0) / 1000)
@@ -43,7 +43,7 @@ function nameOf(kinds: Kinds, millis: number | undefined, ...parts: readonly str
 
 const asItIs = (key: string): string => key;
 
-/** A value as the driver stores it: whole numbers and others are different things, as they are in Python. */
+/** A value as the driver stores it: integers and floats are different types, as in Python. */
 function stored(value: Value, how: Storing): unknown {
   if (value instanceof PyFloat) return how.kinds.float(value.value);
   if (typeof value === 'number') return wholeOrFloat(value, how.kinds);
@@ -57,13 +57,13 @@ function stored(value: Value, how: Storing): unknown {
   return found;
 }
 
-/** Of whole numbers the driver itself would store all but small ones with a fraction. */
+/** The driver would store all but small integers as floats. */
 function wholeOrFloat(value: number, kinds: Kinds): unknown {
   if (!Number.isSafeInteger(value)) return kinds.float(value);
   return Math.abs(value) < 2 ** 31 ? value : BigInt(value);
 }
 
-/** One result, as the collection `saltReturns` holds it. */
+/** One result, in the form of the collection `saltReturns`. */
 export function returnDocument(ret: PlainDict, kinds: Kinds): Document {
   const { id, jid, fun } = keysOf(ret);
   const how = { rename: withoutDots, inLists: false, kinds };
@@ -89,7 +89,7 @@ export function eventDocument(tag: string, data: PlainDict, kinds: Kinds): Docum
   return { _id, tag, data: stored(data, { rename: asItIs, inLists: true, kinds }) };
 }
 
-/** What the driver reads when it is asked to leave numbers in its own classes. */
+/** Values that the driver returns when numbers stay in its own classes. */
 interface Typed {
   readonly _bsontype: string;
   readonly value?: unknown;
@@ -106,7 +106,7 @@ function readTyped(typed: Typed): Value {
 const wholeOf = (value: bigint): Value => (Number.isSafeInteger(Number(value)) ? Number(value) : value);
 const floatOf = (value: number): Value => (Number.isInteger(value) ? new PyFloat(value) : value);
 
-/** A value the driver read, in ours. */
+/** Converts a value of the driver to a `Value`. */
 function read(value: unknown, rename: (key: string) => string): Value {
   if (Array.isArray(value)) return value.map((item) => read(item, rename));
   if (value === null || value === undefined) return null;

@@ -8,7 +8,7 @@ export const mongoOptions = {
   db: p.string({ default: 'salt', doc: 'The database.' }),
   user: p.string({ default: null, doc: 'User.' }),
   password: p.string({ default: null, doc: 'Password of the user.' }),
-  indexes: p.bool({ default: false, doc: 'Make indexes for minions, job ids and tags.' }),
+  indexes: p.bool({ default: false, doc: 'Create indexes for minions, job ids and tags.' }),
 };
 
 export default defineReturner({

@@ -13,7 +13,7 @@ export interface MongoSettings {
   readonly password: string | null;
   readonly indexes: boolean;
   readonly uri: string | null;
-  /** The database that knows the user. */
+  /** The database for authentication. */
   readonly authSource: string;
 }
 
@@ -31,7 +31,7 @@ async function connect(settings: MongoSettings): Promise<Connection> {
   if (uri !== null && host !== null) {
     throw new HaliteError('config.value', 'The mongo returner wants mongo.uri or mongo.host, not both');
   }
-  // Only the hosts: the address may hold a password.
+  // Only the hosts, because the address may contain a password.
   const place =
     uri === null ? hostPort(host ?? 'salt', port) : (/^[\w+]+:\/\/(?:[^@/]*@)?([^/?]*)/.exec(uri)?.[1] ?? '?');
   const common = { serverSelectionTimeoutMS: timeoutMs, connectTimeoutMS: timeoutMs, socketTimeoutMS: 30_000 };
@@ -42,12 +42,12 @@ async function connect(settings: MongoSettings): Promise<Connection> {
     const kinds = { float: (value: number) => new Double(value), id: (hex: string) => new ObjectId(hex) };
     return { client, place, kinds };
   } catch {
-    // The driver's own words repeat the address, with the password.
-    throw new HaliteError('config.value', 'mongo.uri is no address of MongoDB');
+    // The driver's message repeats the address, with the password.
+    throw new HaliteError('config.value', 'mongo.uri is not an address of MongoDB');
   }
 }
 
-/** Once, and again when it failed. */
+/** Runs once, and again after a failure. */
 async function makeIndexes(db: Db): Promise<void> {
   await db.collection('saltReturns').createIndex('minion');
   await db.collection('saltReturns').createIndex('jid');
@@ -97,7 +97,7 @@ export async function mongoSession(settings: MongoSettings): Promise<ReturnerSes
   };
 }
 
-/** Puts documents in the place of those of the same name, or adds them: nothing is there twice. */
+/** Replaces documents of the same name, or adds them, so that no document exists twice. */
 async function replaceAll(db: Db, collection: string, documents: readonly Document[]): Promise<void> {
   if (documents.length === 0) return;
   const writes = documents.map(({ _id, ...replacement }) => {
@@ -107,7 +107,7 @@ async function replaceAll(db: Db, collection: string, documents: readonly Docume
   await db.collection<Document>(collection).bulkWrite(writes, { ordered: true });
 }
 
-/** Numbers come as they were written: 1.0 is not 1. */
+/** Numbers keep their type: 1.0 is not 1. */
 const typed = { promoteValues: false };
 
 function jobCacheOf(guarded: Guarded, kinds: Kinds): JobCache {

@@ -13,23 +13,23 @@ const options = {
   password: p.string({ default: null, doc: 'Password.' }),
   cluster_mode: p.bool({
     default: false,
-    doc: 'The server is a cluster; `cluster.startup_nodes` says where it is found.',
+    doc: 'The server is a cluster; `cluster.startup_nodes` has its addresses.',
   }),
   'cluster.startup_nodes': p.list({
     default: [],
     aliases: ['startup_nodes'],
-    doc: 'Members of the cluster, each with `host` and `port`; one is enough to find the others.',
+    doc: 'Members of the cluster, each with `host` and `port`; one is enough.',
   }),
   'cluster.skip_full_coverage_check': p.bool({
     default: false,
     aliases: ['skip_full_coverage_check'],
-    doc: "Understood for Salt's sake: this client needs no privileged commands.",
+    doc: 'Accepted for compatibility: this client needs no privileged commands.',
   }),
   sentinels: p.list({ default: [], doc: 'Sentinels that know the current server, each with `host` and `port`.' }),
-  sentinel_name: p.string({ default: 'mymaster', doc: 'The name under which sentinels know the server.' }),
+  sentinel_name: p.string({ default: 'mymaster', doc: 'The name of the server in the sentinels.' }),
 };
 
-/** The same returner under its second name, too. */
+/** The same returner under its second name. */
 export const redisSpec = {
   doc:
     'Keeps results in Redis: the hash `ret:<jid>` (minion → result as JSON), `<minion>:<function>` → last jid, the set ' +

@@ -7,7 +7,7 @@ import { isOlder, jsonDict, keysOf, toJson } from '../shared/loads.ts';
 
 type Command = readonly [name: 'hset' | 'expire' | 'set' | 'sadd', ...args: (string | number)[]];
 
-/** The commands that keep one return. Without a time to live keys stay. */
+/** The commands that store one return. Without a time to live the keys do not expire. */
 function returnCommands(ret: PlainDict, ttl: number): Command[] {
   const { id, jid, fun } = keysOf(ret);
   const expiring = ttl > 0;
@@ -35,7 +35,7 @@ export function redisSession(link: RedisLink, ttl: number): ReturnerSession {
   };
 }
 
-/** All or nothing on one server; in a cluster the keys lie on several, so one after the other. */
+/** A transaction on one server; in a cluster the keys are on several servers, so the commands run one after the other. */
 async function run(link: RedisLink, commands: readonly Command[]): Promise<void> {
   const { client } = link;
   if ('nodes' in client) {
@@ -50,7 +50,7 @@ async function run(link: RedisLink, commands: readonly Command[]): Promise<void>
 
 const chunk = 500;
 
-/** Asks for many keys at a time without one giant command. */
+/** Reads many keys in batches instead of one very large command. */
 async function each<K, T>(keys: readonly K[], ask: (key: K) => Promise<T>): Promise<T[]> {
   const found: T[] = [];
   for (let i = 0; i < keys.length; i += chunk) {
@@ -59,7 +59,7 @@ async function each<K, T>(keys: readonly K[], ask: (key: K) => Promise<T>): Prom
   return found;
 }
 
-/** SCAN goes through the keys in steps and never holds the server up, as KEYS would. */
+/** SCAN reads the keys in steps and does not block the server like KEYS. */
 async function keysLike(link: RedisLink, pattern: string): Promise<string[]> {
   const found = new Set<string>();
   for (const holder of link.holders()) {
@@ -112,7 +112,7 @@ function loadsOf(entries: readonly (readonly [string, string | null | undefined]
   return found;
 }
 
-/** Redis forgets by itself; a late return starts the time of its job's results anew, so those are looked after here. */
+/** Redis expires keys, but a late return restarts the time to live of its job's results, so old ones are removed here. */
 async function clean({ client, ...link }: RedisLink, keepSeconds: number): Promise<number> {
   const old = (await keysLike({ client, ...link }, 'ret:*')).filter((key) => isOlder(key.slice(4), keepSeconds));
   const alive = await each(old, (key) => client.exists(`load:${key.slice(4)}`));

@@ -4,10 +4,10 @@ import { dictEntries, dictGet, HaliteError, isDict, newDict, type PlainDict, pyS
 import { dumpJson, loadJson } from 'halite/sdk/codec';
 import { jidToMillis } from 'halite/sdk/jobs';
 
-/** One line of JSON, characters beyond ASCII as they are. */
+/** One line of JSON, with characters beyond ASCII unchanged. */
 export const toJson = (value: Value): string => dumpJson(value, { ensureAscii: false });
 
-/** The value of a JSON text; undefined for text that is none. */
+/** The value of a JSON text; undefined for invalid JSON. */
 export function fromJson(text: string | null | undefined): Value | undefined {
   if (text === null || text === undefined || text === '') return undefined;
   try {
@@ -17,7 +17,7 @@ export function fromJson(text: string | null | undefined): Value | undefined {
   }
 }
 
-/** A dict with text keys, whatever form it came in; undefined for what is no dict. */
+/** A dict with text keys; undefined for other values. */
 export function plainDict(value: Value | undefined): PlainDict | undefined {
   if (!isDict(value)) return undefined;
   return newDict(dictEntries(value).map(([key, item]) => [pyStr(key), item] as const));
@@ -29,7 +29,7 @@ export const jsonDict = (text: string | null | undefined): PlainDict | undefined
 export function textField(load: PlainDict, name: string): string {
   const value = load[name];
   if (value === undefined || value === null) {
-    throw new HaliteError('call.arguments', `A return without '${name}' cannot be kept`);
+    throw new HaliteError('call.arguments', `A return without '${name}' cannot be stored`);
   }
   return pyStr(value);
 }
@@ -45,7 +45,7 @@ export const keysOf = (ret: PlainDict): ReturnKeys => ({
   fun: textField(ret, 'fun'),
 });
 
-/** When a return came, in milliseconds: its own stamp, or now. */
+/** The time of a return in milliseconds: its own time stamp, or now. */
 export function arrivalMillis(ret: PlainDict): number {
   const stamp = ret['_stamp'];
   const at =
@@ -53,11 +53,11 @@ export function arrivalMillis(ret: PlainDict): number {
   return Number.isNaN(at) ? Date.now() : at;
 }
 
-/** A name for something that may be written twice: the same content has the same name. */
+/** A name derived from the content, for records that may be written twice. */
 export const contentId = (...parts: readonly string[]): string =>
   createHash('sha256').update(parts.join('\0')).digest('hex').slice(0, 32);
 
-/** Whether a job is older than so many seconds; what has no time in its id is not. */
+/** Whether a job is older than this many seconds; false for ids without a time. */
 export function isOlder(jid: string, seconds: number): boolean {
   const at = jidToMillis(jid);
   return at !== undefined && at < Date.now() - seconds * 1000;
@@ -70,7 +70,7 @@ export function textList(value: Value): string[] {
   return items.map((item) => pyStr(item).trim()).filter((item) => item !== '');
 }
 
-/** `text {id} text {host}` with grains in the place of names in braces; a grain that is not there is empty. */
+/** Replaces names in braces by grains: `text {id} text {host}`; a missing grain is empty. */
 export const sprinkle = (text: string, grains: PlainDict): string =>
   text
     .split('{')

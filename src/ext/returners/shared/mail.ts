@@ -1,11 +1,11 @@
-// Sending a mail through an SMTP server.
+// Sends a mail through an SMTP server.
 import { HaliteError, messageOf } from 'halite/sdk';
 import { hostPort } from '../../shared/http/request.ts';
 
 export interface MailServer {
   readonly host: string;
   readonly port: number;
-  /** STARTTLS; without it nothing is encrypted, even when the server offers it. */
+  /** Use STARTTLS; without it the connection is not encrypted, even if the server offers it. */
   readonly tls: boolean;
   readonly verify: boolean;
   readonly username: string | null;

@@ -13,11 +13,11 @@ export function chatText(ret: PlainDict, returned: string): string {
   return lines.map(([name, text]) => `${name}: ${text}\r\n`).join('');
 }
 
-/** Services refuse texts beyond a limit: better the beginning than nothing. */
+/** Services refuse texts beyond a limit, so only the beginning is sent. */
 export function shortened(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const note = '\r\n[shortened]';
   const cut = text.slice(0, limit - note.length);
-  // Not in the middle of a character beyond the basic plane.
+  // Does not split a surrogate pair.
   return cut.replace(/[\uD800-\uDBFF]$/, '') + note;
 }

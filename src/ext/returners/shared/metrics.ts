@@ -1,4 +1,4 @@
-// Metrics in the two forms carbon receives: lines, and a pickle behind its length.
+// Metrics in the two formats of carbon: lines, and a pickle preceded by its length.
 import { asNumber, reprFloat, type Value } from 'halite/sdk';
 
 export interface Metric {
@@ -16,7 +16,7 @@ export function numberOf(value: Value): number | undefined {
     : undefined;
 }
 
-/** Spaces and line breaks would end the name, and a line break begin another metric. */
+/** Spaces and line breaks would end the name, and a line break would start another metric. */
 const nameOf = (path: string): string => path.replace(/\s/g, '_');
 
 export const metricLines = (metrics: readonly Metric[]): Buffer =>

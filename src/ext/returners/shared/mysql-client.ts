@@ -1,4 +1,4 @@
-// MySQL and MariaDB for returners: a small pool that survives a server that goes away.
+// MySQL and MariaDB for returners: a small connection pool that survives server outages.
 import { readFile } from 'halite/sdk/fs';
 import {
   type Dialect,
@@ -36,7 +36,7 @@ export const mysqlDialect: Dialect = {
   copyTable: (copy, original) => `CREATE TABLE IF NOT EXISTS ${copy} LIKE ${original}`,
 };
 
-/** Data that no retry makes fit. */
+/** Errors of the data: a retry does not help. */
 const permanent = new Set([
   'ER_DATA_TOO_LONG',
   'ER_NET_PACKET_TOO_LARGE',
@@ -55,7 +55,7 @@ async function tlsOf(place: MysqlPlace): Promise<{ ssl?: Record<string, Buffer> 
   return Object.keys(ssl).length > 0 ? { ssl } : {};
 }
 
-/** Nothing is connected before the first statement, so that a server may be away when a daemon starts. */
+/** Connects with the first statement, so that a daemon can start while the server is unreachable. */
 export async function openMysql(returner: string, place: MysqlPlace): Promise<SqlClient> {
   const { createPool } = await loadDriver('mysql2', () => import('mysql2/promise'));
   const words: ErrorWords = {
@@ -69,14 +69,14 @@ export async function openMysql(returner: string, place: MysqlPlace): Promise<Sq
     ...{ user: place.user, password: place.pass ?? '', database: place.db },
     ...(await tlsOf(place)),
     ...{ connectionLimit: 4, maxIdle: 1, idleTimeout: 60_000, connectTimeout: connectMs, enableKeepAlive: true },
-    // Batches of many sizes make many statements; a server has room for some thousands in all.
+    // Batches of different sizes are different statements; a server limits the number of prepared ones.
     ...{ charset: 'utf8mb4_general_ci', dateStrings: true, maxPreparedStatements: 64 },
   });
   type Executor = Pick<typeof pool, 'execute'>;
   const runOn =
     (executor: Executor): SqlRun =>
     async (sql, values = []) => {
-      // Prepared on the server: text of results never becomes part of a statement.
+      // Prepared on the server, so that data never becomes part of a statement.
       const [rows] = await executor.execute(sql, [...values]);
       return (Array.isArray(rows) ? rows : []) as SqlRow[];
     };
@@ -94,7 +94,7 @@ export async function openMysql(returner: string, place: MysqlPlace): Promise<Sq
         connection.release();
         return result;
       } catch (error) {
-        // A connection in an unknown state is not used again; the server rolls back when it goes.
+        // A connection in an unknown state is not reused; the server rolls back when it is closed.
         connection.destroy();
         return explain(error);
       }

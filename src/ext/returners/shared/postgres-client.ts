@@ -1,4 +1,4 @@
-// PostgreSQL for returners: a small pool that survives a server that goes away.
+// PostgreSQL for returners: a small connection pool that survives server outages.
 
 import type { ConnectionOptions } from 'node:tls';
 import { p } from 'halite/sdk';
@@ -13,7 +13,7 @@ import {
   sqlError,
 } from '../../shared/sql/sql-client.ts';
 
-/** Options under the names of Salt's three PostgreSQL returners, which disagree about the password. */
+/** Options with the names of Salt's three PostgreSQL returners, which use different names for the password. */
 export const postgresOptions = {
   host: p.string({ default: 'localhost', doc: 'server' }),
   user: p.string({ default: 'salt', doc: 'user' }),
@@ -23,7 +23,7 @@ export const postgresOptions = {
   sslmode: p.string({ default: null, doc: 'disable, require, verify-ca or verify-full' }),
   sslcert: p.string({ default: null, doc: 'file with the certificate of this client' }),
   sslkey: p.string({ default: null, doc: 'file with its key' }),
-  sslrootcert: p.string({ default: null, doc: 'file with the certificates that sign servers' }),
+  sslrootcert: p.string({ default: null, doc: 'file with the CA certificates' }),
   sslcrl: p.string({ default: null, doc: 'file with revoked certificates' }),
 };
 
@@ -55,7 +55,7 @@ export const postgresDialect: Dialect = {
   copyTable: (copy, original) => `CREATE TABLE IF NOT EXISTS ${copy} (LIKE ${original})`,
 };
 
-/** The same with JSONB columns, which hold no NUL character. */
+/** The same with JSONB columns, which cannot contain a NUL character. */
 export const jsonbDialect: Dialect = {
   ...postgresDialect,
   asText: (column) => `${column}::text`,
@@ -72,7 +72,7 @@ async function tlsOf(place: PostgresPlace): Promise<ConnectionOptions | false> {
   return tls;
 }
 
-/** Nothing is connected before the first statement, so that a server may be away when a daemon starts. */
+/** Connects with the first statement, so that a daemon can start while the server is unreachable. */
 export async function openPostgres(returner: string, place: PostgresPlace): Promise<SqlClient> {
   const { default: pg } = await loadDriver('pg', () => import('pg'));
   const words: ErrorWords = {
@@ -87,7 +87,7 @@ export async function openPostgres(returner: string, place: PostgresPlace): Prom
     ...{ max: 4, connectionTimeoutMillis: connectMs, idleTimeoutMillis: 60_000, keepAlive: true },
     ssl: await tlsOf(place),
   });
-  // A server that stops tells its idle clients, and that must not end the process.
+  // A server that stops notifies its idle clients; without a listener that would end the process.
   pool.on('error', quiet);
   const runOn =
     (client: Pick<typeof pool, 'query'>): SqlRun =>
@@ -110,7 +110,7 @@ export async function openPostgres(returner: string, place: PostgresPlace): Prom
         client.release();
         return result;
       } catch (error) {
-        // A connection in an unknown state is not used again; the server rolls back when it goes.
+        // A connection in an unknown state is not reused; the server rolls back when it is closed.
         client.release(true);
         return explain(error);
       }

@@ -5,7 +5,7 @@ import { tableSession } from './salt-tables.ts';
 
 export const postgresSpec = (name: string) => ({
   name,
-  doc: 'Keeps results, jobs and events in PostgreSQL, in the tables jids, salt_returns and salt_events.',
+  doc: 'Stores results, jobs and events in PostgreSQL, in the tables jids, salt_returns and salt_events.',
   keeps: ['jobs', 'events'] as const,
   options: postgresOptions,
   async open(options: PostgresPlace, ctx: ReturnerContext): Promise<ReturnerSession> {

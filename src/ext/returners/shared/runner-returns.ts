@@ -12,7 +12,7 @@ export function eventOf(ret: PlainDict): PlainDict | undefined {
   return dictGet(inner, 'fun') === ret['fun'] && dictGet(inner, 'jid') === ret['jid'] ? plainDict(inner) : undefined;
 }
 
-/** The load as dashboards of Salt's tables expect it; other results are left as they are. */
+/** The load in the form that dashboards of Salt's tables expect; other results are unchanged. */
 export function asStored(ret: PlainDict): PlainDict {
   if (!isMasterFunction(ret['fun']) || eventOf(ret)) return ret;
   const event = newDict();
@@ -22,7 +22,7 @@ export function asStored(ret: PlainDict): PlainDict {
   return newDict([...Object.entries(ret), ['return', event]]);
 }
 
-/** The other way round, also for rows of real Salt masters. */
+/** The reverse, also for rows of real Salt masters. */
 export function asReturned(ret: PlainDict | undefined): PlainDict | undefined {
   const event = ret && eventOf(ret);
   if (!ret || !event) return ret;

@@ -23,7 +23,7 @@ import { fromJson, plainDict, textField } from './loads.ts';
 import { asReturned, asStored, eventOf } from './runner-returns.ts';
 import { unwritten } from './written-events.ts';
 
-/** Which columns hold what; the plain form is that of mysql, pgsql and pgjsonb. */
+/** The columns of the tables; the plain form is that of mysql, pgsql and pgjsonb. */
 export interface TableShape {
   returnRow(ret: PlainDict): Record<string, SqlValue>;
   /** Columns read back, besides `id`. */
@@ -38,14 +38,14 @@ export interface TableShape {
   readonly noEvents?: boolean;
 }
 
-/** Statements stay below the packet size of databases; one row may be larger. */
+/** Keeps statements below the packet size of databases; a single row may be larger. */
 const statementBytes = 1_000_000;
 const statementRows = 200;
-/** Widths of Salt's tables. Longer names are cut in these columns only. */
+/** Column widths of Salt's tables. Longer names are truncated in these columns only. */
 const funWidth = 50;
 const tagWidth = 255;
 
-/** JSON that every table can hold: characters beyond the 16-bit plane are escaped, since `utf8` of MySQL has none. */
+/** JSON for every table: characters beyond 16 bits are escaped, because MySQL's `utf8` cannot store them. */
 export const sqlJson = (value: Value): string =>
   dumpJson(value, { ensureAscii: false }).replace(
     /[\ud800-\udfff]/g,
@@ -57,7 +57,7 @@ export function funOf(ret: PlainDict): string {
   return (Array.isArray(fun) ? fun.map(pyStr).join(',') : textField(ret, 'fun')).slice(0, funWidth);
 }
 
-/** Whether a job succeeded: runners of Salt say so inside their return only, others by their exit status. */
+/** Whether a job succeeded: Salt's runners have this only inside their return, others have an exit status. */
 export function successOf(ret: PlainDict): boolean {
   const said = truth(ret['success']);
   if (said !== undefined) return said;
@@ -104,7 +104,7 @@ export interface TableOptions {
   readonly shape?: TableShape;
   /** Written with events. */
   readonly masterId: string;
-  /** `archive_jobs`: what is cleaned goes to `…_archive` tables. */
+  /** `archive_jobs`: removed rows are copied to `…_archive` tables. */
   readonly archive?: boolean;
 }
 
@@ -112,7 +112,7 @@ export interface TableOptions {
 export function tableSession(options: TableOptions): ReturnerSession {
   const { client, dialect, masterId } = options;
   const shape = options.shape ?? plainShape(dialect);
-  // Looking for a double and writing must not be mixed with another writer of this session.
+  // Another write of this session must not come between the search for duplicates and the write.
   const turn = inTurn();
   const saveMany = (rets: readonly PlainDict[]) =>
     turn(() => (rets.length === 0 ? Promise.resolve() : client.transaction((run) => keep(run, dialect, shape, rets))));
@@ -124,7 +124,7 @@ export function tableSession(options: TableOptions): ReturnerSession {
         data: dialect.json(sqlJson(data)),
         master_id: masterId,
       }));
-      // Tables that others made may have no `id`: then nothing can be looked for.
+      // Existing tables may have no column `id`: then duplicates cannot be searched.
       const fresh = await unwritten(client, dialect, events, rows).catch(() => rows);
       await client.transaction((run) =>
         insert(
@@ -184,7 +184,7 @@ function toMap(rows: readonly SqlRow[], key: string, read: (row: SqlRow) => Plai
   return found;
 }
 
-/** Writes results that are not there yet, and each of them once. */
+/** Writes results that are not stored yet, each once. */
 async function keep(run: SqlRun, dialect: Dialect, shape: TableShape, rets: readonly PlainDict[]): Promise<void> {
   const { name } = dialect;
   const key = (jid: unknown, id: unknown) => `${String(jid)} ${String(id)}`;
@@ -208,7 +208,7 @@ async function keep(run: SqlRun, dialect: Dialect, shape: TableShape, rets: read
   await insert(run, dialect, 'salt_returns', [...rows.values()]);
 }
 
-/** Rows in statements that are neither too long nor too many. */
+/** Splits rows into statements of limited size and number. */
 function chunks<T>(rows: readonly T[], size: (row: T) => number): T[][] {
   const parts: T[][] = [];
   let bytes = 0;
@@ -245,7 +245,7 @@ async function insert(
   }
 }
 
-/** Removes what is older than that, after copying it when it shall be archived; how many jobs went. */
+/** Removes older jobs, after archiving them on request; returns their number. */
 async function clean(
   run: SqlRun,
   dialect: Dialect,

@@ -1,4 +1,4 @@
-// Bytes sent over a TCP connection that is closed behind them, or in one UDP packet.
+// Sends bytes over a new TCP connection, or in one UDP packet.
 export interface Receiver {
   readonly host: string;
   readonly port: number;
@@ -8,7 +8,7 @@ export interface Receiver {
 
 const defaultTimeoutMs = 20_000;
 
-/** Resolves when the other side has taken everything and the connection is closed. */
+/** Resolves when the other side has received everything and the connection is closed. */
 export async function sendBytes({ host, port, signal, timeoutMs = defaultTimeoutMs }: Receiver, data: Uint8Array) {
   const { connect } = await import('node:net');
   await new Promise<void>((resolve, reject) => {
@@ -18,7 +18,7 @@ export async function sendBytes({ host, port, signal, timeoutMs = defaultTimeout
     socket.once('close', (failed) => {
       if (!failed) resolve();
     });
-    // What the receiver says is of no interest, but an unread byte would keep the connection open.
+    // The answer is ignored, but an unread byte would keep the connection open.
     socket.resume();
     socket.end(data);
   });

@@ -1,4 +1,4 @@
-// Where templates of returners may come from, and what they may do.
+// Allowed sources of templates in returners, and what templates may do.
 import { newDict, type PlainDict, type ReturnerContext } from 'halite/sdk';
 import { describe, expect, it } from 'vitest';
 import { fillTemplate } from './template.ts';

@@ -1,4 +1,4 @@
-// Events that may have been written already: found among the newest rows, and left out.
+// Finds events that are already written, among the newest rows, and skips them.
 import type { StoredEvent, Value } from 'halite/sdk';
 import { dumpJson } from 'halite/sdk/codec';
 import type { Dialect, SqlClient, SqlValue } from '../../shared/sql/sql-client.ts';
@@ -10,7 +10,7 @@ export interface EventRow {
   readonly master_id: string;
 }
 
-/** A master writes in order and at most 500 events at once: what it wrote before it was killed is among its last ones. */
+/** A master writes in order and at most 500 events at once, so the events before a kill are among its last rows. */
 const newest = 1000;
 
 const canonical = (text: string): string => {
@@ -19,7 +19,7 @@ const canonical = (text: string): string => {
 };
 const keyOf = (tag: string, text: string): string => `${tag} ${canonical(text)}`;
 
-/** The rows that are to be written. Events carry their time: two that are equal are the same one. */
+/** The rows to write. Events contain their time, so two equal events are the same one. */
 export async function unwritten(
   client: SqlClient,
   dialect: Dialect,

@@ -1,8 +1,8 @@
-// Jobs that run right now: asked of every minion, and of the master itself.
+// Jobs that are running, on all minions and on the master itself.
 import { dictGet, HaliteError, isDict, type MasterContext, newDict, type PlainDict, type Value } from 'halite/sdk';
 import { formatJob, startTime } from 'halite/sdk/jobs';
 
-/** Asks everybody what runs; a job is shown once, with where it runs and where it has returned. */
+/** Asks all minions for running jobs; each job is shown once, with the minions that run it and those that returned. */
 export async function activeJobs(ctx: MasterContext): Promise<PlainDict> {
   const found = newDict();
   const { returns } = await ctx.master

@@ -14,18 +14,18 @@ function found(given: Partial<typeof none>, load: [string, Value][]): boolean {
 }
 
 describe('filters of jobs.list_jobs', () => {
-  it('takes lists and texts with commas and spaces, and nothing for what is empty', () => {
+  it('accepts lists and texts with commas and spaces, and ignores empty values', () => {
     expect(words('test.*, pkg.install')).toEqual(['test.*', 'pkg.install']);
     expect(words(['a, b'])).toEqual(['a, b']);
     for (const empty of [null, '', [], 0, false]) expect(words(empty)).toBeUndefined();
     expect(filterOf({ ...none, metadata: dictOf([]) })).toEqual({});
   });
 
-  it('finds no job by metadata that are no map', () => {
+  it('finds no job by metadata that is not a map', () => {
     expect(filterOf({ ...none, metadata: 'role' })).toBeUndefined();
   });
 
-  it('wants one equal pair of metadata, equal as Python says', () => {
+  it('requires one equal pair of metadata, equal as in Python', () => {
     const load = (metadata: Value): [string, Value][] => [
       ['fun', 'test.ping'],
       ['tgt', 'web1'],
@@ -93,11 +93,11 @@ describe('filters of jobs.list_jobs', () => {
     expect(when(text, 'start_time', now)?.toISOString()).toBe(wanted);
   });
 
-  it('says what is no time', () => {
+  it('reports an invalid time', () => {
     expect(() => when('whenever', 'end_time')).toThrow('end_time is not a time: whenever');
   });
 
-  it('has both ends of the time inside', () => {
+  it('includes both ends of the time range', () => {
     const at = when('2026, Jan 31 08:01:02.003999', 'end_time', now)!;
     const [from, to] = jidRange({ startAfter: at, startBefore: at });
     for (const jid of ['20260131080102003999', '20260131080102003999_4711']) {

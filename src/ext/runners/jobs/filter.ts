@@ -10,7 +10,7 @@ export interface FilterArguments {
   readonly end?: Value;
 }
 
-/** None, an empty text, list or map, zero and False ask for nothing. */
+/** None, an empty text, list or map, zero and False mean no filter. */
 function isEmpty(value: Value): boolean {
   if (isDict(value)) return dictSize(value) === 0;
   return Array.isArray(value) ? value.length === 0 : value === null || value === '' || value === 0 || value === false;
@@ -27,7 +27,7 @@ export function words(value: Value): string[] | undefined {
 
 const zoned = /[\d\s](?:z|utc|gmt)\s*$|:\d\d(?:\.\d+)?\s*[+-]\d{2}:?(?:\d{2})?\s*$/i;
 
-/** Job ids are UTC, so times without a zone are, too. */
+/** Job ids are in UTC, so times without a zone are in UTC too. */
 export function when(value: Value, name: string, now = new Date()): Date | undefined {
   if (isEmpty(value)) return undefined;
   if (value instanceof Date) return value;
@@ -43,7 +43,7 @@ export function when(value: Value, name: string, now = new Date()): Date | undef
   return new Date(Date.UTC(...day, time.getHours(), time.getMinutes(), time.getSeconds(), time.getMilliseconds()));
 }
 
-/** Undefined when nothing can fit: metadata that are no map are equal to none. */
+/** Undefined when nothing can match: metadata that is not a map never matches. */
 export function filterOf(given: FilterArguments): JobFilter | undefined {
   const { metadata } = given;
   if (!isEmpty(metadata) && !isDict(metadata)) return undefined;

@@ -50,14 +50,14 @@ describe('the runner jobs', () => {
     });
   });
 
-  it('last_run is what print_job gives', async () => {
+  it('last_run equals print_job', async () => {
     const last = await call('last_run', {});
     expect(last).toEqual(await call('print_job', { jid: jids[2]! }));
     expect(Object.keys((last as Record<string, object>)[jids[2]!]!)).not.toContain('jid');
     expect(await call('last_run', { metadata: 'text' })).toBe(false);
   });
 
-  it('list_jobs finds nothing by metadata that are no map, and everything by an empty one', async () => {
+  it('list_jobs finds nothing by metadata that is not a map, and everything by an empty one', async () => {
     expect(await call('list_jobs', { search_metadata: 'text' })).toEqual({});
     expect(Object.keys((await call('list_jobs', { search_metadata: dictOf([]) })) as object)).toEqual(jids);
   });

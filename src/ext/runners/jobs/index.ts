@@ -1,4 +1,4 @@
-// Runner `jobs`: looking at what ran, in Salt's shapes, from the job store.
+// Runner `jobs`: reads the job store and returns data in Salt's form.
 import {
   defineRunner,
   dictGet,
@@ -27,7 +27,7 @@ async function printed(ctx: MasterContext, jid: string, source: string | undefin
   return newDict([[jid, shown]]);
 }
 
-/** With an outputter named beside the data `salt-run` shows only the data, in that form. */
+/** When the answer names an outputter, `salt-run` shows only the data, with that outputter. */
 function shownAs(data: Value | JsonText, outputter: string | null | undefined): Value | JsonText {
   if (data instanceof JsonText) return data.withOutputter(outputter);
   return outputter
@@ -38,20 +38,20 @@ function shownAs(data: Value | JsonText, outputter: string | null | undefined): 
     : data;
 }
 
-/** The command line takes `fun=state.apply and failed` for an argument named fun: here it is a text again. */
+/** The command line reads `fun=state.apply and failed` as an argument named fun; this restores the text. */
 function queryText(words: readonly Value[], named: PlainDict): string {
   const given = Object.entries(named).filter(([name]) => !name.startsWith('__'));
   return [...given.map(([name, value]) => `${name}=${String(value)}`), ...words.map(String)].join(' ');
 }
 
 const jidParam = p.text({ doc: 'the job id, 20 digits' });
-const sourceParam = p.string({ default: null, doc: 'the returner to ask instead of the configured job cache' });
-const outputterParam = p.string({ default: null, doc: 'the form in which the result is shown' });
+const sourceParam = p.string({ default: null, doc: 'the returner to query instead of the configured job cache' });
+const outputterParam = p.string({ default: null, doc: 'the outputter for the result' });
 const progressParam = p.bool({ default: false, doc: 'accepted for compatibility' });
 
 export default defineRunner({
   name: 'jobs',
-  doc: 'Look at jobs: what ran, where, with which results.',
+  doc: 'Show jobs, their minions and their results.',
   functions: {
     lookup_jid: masterFn({
       doc: 'The results of one job, by minion.',
@@ -88,7 +88,7 @@ export default defineRunner({
       run: ({ jid, ext_source }, ctx) => printed(ctx, jid, ext_source ?? undefined),
     }),
     list_jobs: masterFn({
-      doc: 'All jobs in the store, oldest first; internal ones (find_job and the like) only on request.',
+      doc: 'All jobs in the store, oldest first; internal ones (such as find_job) only on request.',
       examples: [
         'salt-run jobs.list_jobs',
         'salt-run jobs.list_jobs search_function="test.*,pkg.install" start_time="2026-01-31"',
@@ -96,7 +96,7 @@ export default defineRunner({
       params: {
         ext_source: sourceParam,
         outputter: outputterParam,
-        search_metadata: p.any({ default: null, doc: 'only jobs that carry these metadata' }),
+        search_metadata: p.any({ default: null, doc: 'only jobs with this metadata' }),
         search_function: p.oneOf(['string', 'list'], {
           default: null,
           falsy: null,
@@ -106,7 +106,7 @@ export default defineRunner({
         start_time: p.scalar({ default: null, doc: 'not before' }),
         end_time: p.scalar({ default: null, doc: 'not after' }),
         display_progress: progressParam,
-        internal: p.bool({ default: false, doc: 'jobs that Halite sent by itself, too' }),
+        internal: p.bool({ default: false, doc: 'also internal jobs of Halite' }),
         limit: p.int({ default: 0, doc: 'at most this many, the newest' }),
       },
       async run(args, ctx) {
@@ -128,7 +128,7 @@ export default defineRunner({
       examples: ['salt-run jobs.list_jobs_filter 50', 'salt-run jobs.list_jobs_filter 100 filter_find_job=False'],
       params: {
         count: p.int({ doc: 'how many' }),
-        filter_find_job: p.bool({ default: true, doc: 'leave internal jobs out' }),
+        filter_find_job: p.bool({ default: true, doc: 'exclude internal jobs' }),
         ext_source: sourceParam,
         outputter: outputterParam,
         display_progress: progressParam,
@@ -155,17 +155,17 @@ export default defineRunner({
       },
     }),
     health: masterFn({
-      doc: 'How the job store is, and what waits for the returners of master_job_cache, event_return and return_via_master.',
+      doc: 'The state of the job store, and the records that wait for the returners of master_job_cache, event_return and return_via_master.',
       examples: ['salt-run jobs.health'],
       run: (_args, ctx) => ctx.master.jobs.health(),
     }),
     last_run: masterFn({
-      doc: 'The record of the newest job that fits the filters.',
+      doc: 'The record of the newest job that matches the filters.',
       examples: ['salt-run jobs.last_run', 'salt-run jobs.last_run target=web1 function=state.apply'],
       params: {
         ext_source: sourceParam,
         outputter: outputterParam,
-        metadata: p.any({ default: null, doc: 'only jobs that carry these metadata' }),
+        metadata: p.any({ default: null, doc: 'only jobs with this metadata' }),
         function: p.oneOf(['string', 'list'], { default: null, falsy: null, doc: 'only these functions (globs)' }),
         target: p.oneOf(['string', 'list'], { default: null, falsy: null, doc: 'only these targets (globs)' }),
         display_progress: progressParam,
@@ -193,7 +193,7 @@ export default defineRunner({
       },
     }),
     pending: masterFn({
-      doc: 'Durable jobs that wait for minions to come back.',
+      doc: 'Durable jobs that wait for disconnected minions.',
       examples: ['salt-run jobs.pending'],
       async run(_args, ctx) {
         const shown = newDict();
@@ -206,7 +206,7 @@ export default defineRunner({
       },
     }),
     cancel: masterFn({
-      doc: 'Take back a durable job, or a batch, from minions that have not got it yet; the ids that will not get it.',
+      doc: 'Cancels a durable job, or a batch, for minions that have not received it yet; returns their ids.',
       examples: [
         'salt-run jobs.cancel 20260131235959000001',
         'salt-run jobs.cancel 20260131235959000001 minions=web1,web2',
@@ -229,9 +229,9 @@ export default defineRunner({
           doc: 'conditions on jid, fun, user, tgt, minion, retcode; failed, success, missing; since, until',
         }),
         sql: p.string({ default: '', doc: 'one SELECT instead' }),
-        limit: p.int({ default: 0, doc: 'jobs on a page; 50 unless the query says so' }),
-        offset: p.int({ default: 0, doc: 'jobs to pass over' }),
-        first: p.kwargs({ doc: 'a query that begins with `fun=…` comes as a named argument' }),
+        limit: p.int({ default: 0, doc: 'jobs on a page; default 50' }),
+        offset: p.int({ default: 0, doc: 'jobs to skip' }),
+        first: p.kwargs({ doc: 'a query that begins with `fun=…` is received as a named argument' }),
       },
       run: ({ words, first, sql, limit, offset }, ctx) =>
         queryJobs(ctx, { query: queryText(words, first), sql: sql ?? '', limit, offset }),

@@ -1,4 +1,4 @@
-// The query language of `jobs.query`: words and signs become a tree; mistakes are shown where they are.
+// Parses the query language of `jobs.query` into a tree; errors point at the position.
 import { HaliteError } from 'halite/sdk';
 
 export type JobField = 'jid' | 'fun' | 'user' | 'tgt' | 'tgt_type';

@@ -7,7 +7,7 @@ export interface Sql {
   readonly values: readonly Value[];
 }
 
-/** Where result conditions look: nowhere (only the job), a result, or the note that there is none. */
+/** What result conditions apply to: nothing (only the job), a result, or a missing result. */
 type Side = 'ret' | 'verdict';
 
 const never: Sql = { text: '0', values: [] };
@@ -61,7 +61,7 @@ function leaf(condition: Condition, side: Side): Sql {
       const { field, op, values } = condition;
       if (field === 'minion') return compare(resultColumns[side].minion, op, values, false);
       if (field !== 'retcode') return compare(`j.${field}`, op, values, false);
-      // Without a result there is no return code, whatever it is compared with.
+      // Without a result there is no return code, so no comparison matches.
       return side === 'verdict' ? never : compare('r.retcode', op, values, true);
     }
     default:
@@ -84,7 +84,7 @@ function compile(condition: Condition, side: Side): Sql {
 
 const missingOnly = "v.reason <> '' AND NOT EXISTS (SELECT 1 FROM ret x WHERE x.jid = v.jid AND x.id = v.id)";
 
-/** The jobs that match, newest first; one more than asked for tells whether there are more. */
+/** The matching jobs, newest first; one more than requested shows whether there are more. */
 export function jobsSql(condition: Condition | undefined, limit: number, offset: number): Sql {
   const where: Sql[] = [];
   if (!condition || !usesInternal(condition)) where.push({ text: 'j.internal = 0', values: [] });
@@ -105,7 +105,7 @@ export function jobsSql(condition: Condition | undefined, limit: number, offset:
   };
 }
 
-/** How each of these jobs went, counted. */
+/** Counts the outcomes of each of these jobs. */
 export function countsSql(jids: readonly string[]): Sql {
   const marks = jids.map(() => '?').join(',');
   return {
@@ -116,7 +116,7 @@ export function countsSql(jids: readonly string[]): Sql {
   };
 }
 
-/** The minions of one job that match, with what came of them. */
+/** The matching minions of one job, with their outcomes. */
 export function minionsSql(condition: Condition, jid: string, limit: number): Sql {
   const [ret, verdict] = [compile(condition, 'ret'), compile(condition, 'verdict')];
   return {

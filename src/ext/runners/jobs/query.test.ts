@@ -156,12 +156,12 @@ describe('jobs.query', () => {
     expect(job!['Minions']).toEqual({ db1: 'missing: nothing heard', web2: 'failed, retcode 2' });
   });
 
-  it('says where the next page begins', async () => {
+  it('returns the offset of the next page', async () => {
     expect(await queryJobs(ctx, { query: '', sql: '', limit: 2, offset: 0 })).toMatchObject({ next: 'offset 2' });
     expect(await queryJobs(ctx, { query: '', sql: '', limit: 3, offset: 0 })).not.toHaveProperty('next');
   });
 
-  it('takes SQL as it is', async () => {
+  it('runs SQL unchanged', async () => {
     const rows = await queryJobs(ctx, {
       query: 'SELECT count(*) AS n FROM salt_returns',
       sql: '',

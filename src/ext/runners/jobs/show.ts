@@ -3,7 +3,7 @@ import { dictGet, type JobFilter, type MasterContext, newDict, type PlainDict, t
 import { type JsonText, readValue } from 'halite/sdk/codec';
 import { formatJob, isJid, listedJob, startTime } from 'halite/sdk/jobs';
 
-/** Jobs as `list_jobs` shows them, oldest first; as the store has it written already where it can be had that way. */
+/** Jobs in the form of `list_jobs`, oldest first; in the stored form if the store has it. */
 export async function listJobs(
   ctx: MasterContext,
   filter: JobFilter,

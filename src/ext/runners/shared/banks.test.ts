@@ -12,7 +12,7 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 describe('banks of the cache', () => {
-  it('keep, list and forget values', () => {
+  it('store, list and remove values', () => {
     storeKey(root, 'mine/east', 'web1', { a: [1, null] });
     storeKey(root, 'mine/east', 'web0', 'text');
     expect(existsSync(join(root, 'mine/east/web1.p'))).toBe(true);

@@ -39,7 +39,7 @@ export function listKeys(root: string, bank: string): string[] {
     .sort();
 }
 
-/** A key, or with '' the whole bank; false when it was not there. */
+/** Removes a key, or with '' the whole bank; false when it does not exist. */
 export function flushKey(root: string, bank: string, key: string): boolean {
   const path = key === '' ? folderOf(root, bank) : fileOf(root, bank, key);
   if (!statSync(path, { throwIfNoEntry: false })) return false;

@@ -1,9 +1,9 @@
-// Jobs of runners whose answer is what minions answer.
+// Runs a job and returns the answers of the minions.
 import { HaliteError, type MasterContext, newDict, type PlainDict, type Value } from 'halite/sdk';
 
 type Job = Parameters<MasterContext['master']['runJob']>[0];
 
-/** Results by minion. When nobody matches that is said, as `salt` does, and nothing comes back. */
+/** Results by minion. When no minion matches, prints Salt's message and returns nothing. */
 export async function resultsOf(ctx: MasterContext, job: Job): Promise<PlainDict> {
   try {
     const { returns } = await ctx.master.runJob(job);

@@ -13,7 +13,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('a queue in SQLite', () => {
-  it('gives items back in the order they came in, each once', async () => {
+  it('returns items in the order they were added, each once', async () => {
     expect(await insertItems(folder, 'later', 'first')).toBe(true);
     expect(await insertItems(folder, 'later', ["it's", 'third', 4])).toBe(true);
     expect(await insertItems(folder, 'later', 'first')).toBe(
@@ -28,7 +28,7 @@ describe('a queue in SQLite', () => {
     expect(await popItems(folder, 'later', 0)).toEqual([]);
   });
 
-  it('keeps maps as Salt does, and reads back those Salt could not', async () => {
+  it('stores maps as Salt does, and reads back those Salt could not', async () => {
     const easy = { fun: 'test.arg', args: [1], kwargs: { a: null } };
     const hard = { fun: 'cmd.run', args: ['echo "it\'s"'], kwargs: {} };
     await insertItems(folder, 'calls', easy);
@@ -38,7 +38,7 @@ describe('a queue in SQLite', () => {
     expect([readItem(first), readItem(second)]).toEqual([easy, hard]);
   });
 
-  it('reads and serves a file that Salt has made', async () => {
+  it('reads and writes a file that Salt created', async () => {
     const made = new Better(join(folder, 'old.db'));
     made.exec("CREATE TABLE old(id INTEGER PRIMARY KEY, name TEXT UNIQUE); INSERT INTO old(name) VALUES('kept')");
     made.close();
@@ -47,7 +47,7 @@ describe('a queue in SQLite', () => {
     expect(await popItems(folder, 'old', 1)).toEqual(['kept']);
   });
 
-  it('takes any name that stays a file of its own', async () => {
+  it('accepts any name that is a valid file name', async () => {
     await insertItems(folder, 'a-b "c"; drop', 'x');
     expect(listQueues(folder)).toEqual(['a-b "c"; drop']);
     for (const name of ['', '../x', 'a/b', '.hidden', 'a\0b'])

@@ -7,7 +7,7 @@ import { type NativeSqlite, openNative } from '../../shared/sql/sqlite-client.ts
 
 const ext = '.db';
 
-/** An item as it is stored: text as it is, anything else as JSON, with Salt's single quotes wherever those can be read back. */
+/** An item as it is stored: text unchanged, other values as JSON, with Salt's single quotes where these can be read back. */
 function storedText(item: Value): string {
   if (typeof item === 'string') return item;
   if (!Array.isArray(item) && !isDict(item)) return pyStr(item);
@@ -15,7 +15,7 @@ function storedText(item: Value): string {
   return /'|\\"/.test(json) ? json : json.replaceAll('"', "'");
 }
 
-/** What `storedText` was given, for items that are maps. */
+/** The reverse of `storedText`, for items that are maps. */
 export function readItem(text: string): Value {
   try {
     return loadJson(text);
@@ -67,7 +67,7 @@ export const listItems = (folder: string, queue: string): Promise<string[]> =>
     (db.prepare(`SELECT id, name FROM ${table} ORDER BY id`).all() as Row[]).map((row) => row.name),
   );
 
-/** True, or Salt's sentence when an item is there already; then nothing is added. */
+/** True, or Salt's message when an item already exists; then nothing is added. */
 export async function insertItems(folder: string, queue: string, items: Value): Promise<Value> {
   try {
     return await withQueue(folder, queue, (db, table) => {
@@ -90,7 +90,7 @@ export const deleteItems = (folder: string, queue: string, items: Value): Promis
     return true;
   });
 
-/** Takes the oldest items out; a negative number means all of them, as in SQLite. */
+/** Removes the oldest items; a negative number means all of them, as in SQLite. */
 export const popItems = (folder: string, queue: string, quantity: number): Promise<string[]> =>
   withQueue(folder, queue, (db, table) => {
     const rows = db.prepare(`SELECT id, name FROM ${table} ORDER BY id LIMIT ?`).all(quantity) as Row[];

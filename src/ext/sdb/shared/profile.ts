@@ -1,7 +1,7 @@
 // Reading the settings of a profile.
 import { type Dict, dictGet, HaliteError, pyStr, type Value } from 'halite/sdk';
 
-/** A setting as text; null when it is not there. */
+/** A setting as text; null when it is missing. */
 export function textOf(profile: Dict, ...names: readonly string[]): string | null {
   for (const name of names) {
     const value = dictGet(profile, name);
@@ -21,7 +21,7 @@ export function numberOf(profile: Dict, fallback: number, ...names: readonly str
   return Number.isFinite(number) ? number : fallback;
 }
 
-/** `key?a=1&b=2`: the key, and what the address says beside it. */
+/** `key?a=1&b=2`: the key, and the parameters of the address. */
 export function splitQuery(key: string): { readonly key: string; readonly query: ReadonlyMap<string, string> } {
   const [plain = '', query = ''] = key.split('?');
   const pairs = query.split('&').filter((pair) => pair.includes('='));

@@ -1,7 +1,7 @@
-// What a certificate of an ACME authority is asked for with.
+// The parameters of a request for an ACME certificate.
 import { p } from 'halite/sdk';
 
-/** What both the function and the state `acme.cert` take. */
+/** The parameters of both the function and the state `acme.cert`. */
 export const certParams = {
   name: p.string({ doc: 'the first name in the certificate' }),
   aliases: p.strings({ default: null, split: ',', falsy: null, doc: 'list of further names' }),
@@ -11,8 +11,8 @@ export const certParams = {
     falsy: null,
     doc: 'folder of the web site; true when certbot knows it',
   }),
-  test_cert: p.bool({ default: false, doc: 'from the servers for tests' }),
-  renew: p.oneOf(['bool', 'string'], { default: null, falsy: null, doc: 'true, or days before its end' }),
+  test_cert: p.bool({ default: false, doc: 'use the test servers' }),
+  renew: p.oneOf(['bool', 'string'], { default: null, falsy: null, doc: 'true, or days before it expires' }),
   keysize: p.string({ default: null, falsy: null, doc: 'size of the key' }),
   server: p.string({ default: null, falsy: null, doc: 'another authority' }),
   owner: p.string({ default: 'root', doc: 'owner of the key' }),
@@ -26,5 +26,5 @@ export const certParams = {
   http_01_address: p.string({ default: null, falsy: null, doc: 'address certbot listens on' }),
   dns_plugin: p.string({ default: null, doc: 'cloudflare' }),
   dns_plugin_credentials: p.string({ default: null, doc: 'file for the plugin' }),
-  dns_plugin_propagate_seconds: p.string({ default: 10, doc: 'how long names take' }),
+  dns_plugin_propagate_seconds: p.string({ default: 10, doc: 'seconds until names are propagated' }),
 };

@@ -15,9 +15,9 @@ export interface Source {
   readonly comps: string[];
   readonly architectures: string[];
   readonly signedby: string;
-  /** What stands behind a second `#`. */
+  /** The text after a second `#`. */
   readonly comment: string;
-  /** What stands in brackets, in its order: `trusted` → `yes`. */
+  /** The options in brackets, in order: `trusted` → `yes`. */
   readonly options: ReadonlyMap<string, string>;
 }
 
@@ -48,7 +48,7 @@ function sourceFiles(): string[] {
   return ['/etc/apt/sources.list', ...more.map((name) => `/etc/apt/sources.list.d/${name}`)].filter(isFile);
 }
 
-/** Every source of the system; `more` is a file beside those that are read anyway. */
+/** All sources of the system; `more` is an additional file. */
 export function allSources(more?: string): Source[] {
   const known = sourceFiles();
   const files = more === undefined || known.includes(more) || !isFile(more) ? known : [...known, more];
@@ -98,7 +98,7 @@ export function sourceLine(source: Omit<Source, 'line' | 'file'>): string {
   return `${source.disabled ? '# ' : ''}${parts.join(' ')}`;
 }
 
-/** Replaces a line in its file, or adds one; no line removes it. A file that holds nothing any more is removed. */
+/** Replaces, adds or (without a line) removes a line. A file that becomes empty is removed. */
 export function writeSource(file: string, old: string | undefined, now: string | undefined): void {
   const before = (readText(file) ?? '').split('\n');
   const rest = before.flatMap((line) =>

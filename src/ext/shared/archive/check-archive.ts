@@ -1,4 +1,4 @@
-// Looks into an archive before a program unpacks it.
+// Checks an archive before a program unpacks it.
 import type { ModuleContext } from 'halite/sdk';
 import { askTool } from 'halite/sdk/system';
 import { shellSplit } from 'halite/sdk/text';
@@ -9,7 +9,7 @@ import { ZipFile } from './zip-file.ts';
 
 export interface TarRequest {
   readonly path: string;
-  /** Where tar unpacks; nothing is known about folders that do not exist. */
+  /** The destination of tar; a folder that does not exist yet is not checked for links. */
   readonly dest: string | null;
   /** Words for tar itself (`xzf --strip-components=1`); the first may be a bundle of letters. */
   readonly options: string | null;
@@ -19,19 +19,19 @@ export interface TarRequest {
 
 const isBundle = (word: string, at: number): boolean => (at === 0 ? /^-?[A-Za-z]/.test(word) : /^-[A-Za-z]/.test(word));
 
-/** Whether the words hold this option of tar, by its letter or its name. */
+/** Whether the words contain this option of tar, by its letter or its name. */
 function hasOption(words: readonly string[], letter: string, name: string): boolean {
   return words.some((word, at) => word === name || (isBundle(word, at) && word.includes(letter)));
 }
 
-/** How many folders of each name `--strip-components` takes away. */
+/** The number of leading folders that `--strip-components` removes. */
 export const stripOf = (options: string | null): number =>
   Number(/--strip(?:-components)?(?:\s+|=)["']?(\d+)["']?/.exec(options ?? '')?.[1] ?? 0);
 
-/** Operators who say `--absolute-names` (-P) to tar trust the archive. */
+/** With `--absolute-names` (-P) the operator trusts the archive. */
 const trusted = (options: string | null): boolean => hasOption(shellSplit(options ?? ''), 'P', '--absolute-names');
 
-/** Throws unless every member stays inside, as far as they can be listed: what only tar can read, tar itself guards. */
+/** Throws unless every member stays inside the destination. Archives that only tar can list are left to tar's own protection. */
 export async function checkTar(request: TarRequest, ctx: ModuleContext): Promise<void> {
   const { path, dest, options, program = null } = request;
   if (trusted(options)) return;
@@ -45,7 +45,7 @@ export function unpacks(options: string): boolean {
   return hasOption(words, 'x', '--extract') || words.includes('--get');
 }
 
-/** Operators who say `--same-permissions` (-p) want the modes of the archive whole, with set-user-id. */
+/** With `--same-permissions` (-p) the modes of the archive are kept, including set-user-id. */
 export const keepsModes = (options: string | null): boolean =>
   ['--same-permissions', '--preserve-permissions'].some((name) => hasOption(shellSplit(options ?? ''), 'p', name));
 

@@ -1,4 +1,4 @@
-// Whether an archive may be unpacked: nothing of it may end up, or lead, outside of the destination.
+// Decides whether an archive may be unpacked: no member may be, or point, outside of the destination.
 
 import { dirname } from 'node:path';
 import { commandError } from 'halite/sdk';
@@ -7,16 +7,16 @@ import { visibleLine } from 'halite/sdk/text';
 
 export interface Member {
   readonly name: string;
-  /** `hard` names another member, `special` is a device, a pipe, or something nobody knows. */
+  /** `hard` is a link to another member, `special` is a device, a pipe, or unknown. */
   readonly kind: 'file' | 'dir' | 'link' | 'hard' | 'special';
-  /** Where a link leads. */
+  /** The target of a link. */
   readonly target?: string | undefined;
   readonly size: number;
   readonly mode: number;
 }
 
 const mostMembers = 1_000_000;
-/** Links of links of links; more of them lead nowhere. */
+/** The maximum number of links that are followed. */
 const mostSteps = 1000;
 
 const partsOf = (name: string): string[] => name.split('/').filter((part) => part !== '' && part !== '.');
@@ -28,7 +28,7 @@ function nameProblem(name: string): string | undefined {
   return partsOf(name).includes('..') ? "has '..' in its name" : undefined;
 }
 
-/** Whether what a link says stays inside, with the other links of the archive followed. */
+/** Whether the target of a link stays inside, following the other links of the archive. */
 function staysInside(link: Member, links: ReadonlyMap<string, string>): boolean {
   const at = partsOf(link.name).slice(0, -1);
   const ahead = [link.target ?? ''];
@@ -99,7 +99,7 @@ function behindExistingLink(members: readonly Member[], dest: string, strip: num
   return undefined;
 }
 
-/** A link that leads nowhere leads outside, as far as anybody knows. */
+/** A link that cannot be resolved counts as leading outside. */
 function real(path: string): string {
   try {
     return realpathSync(path);
@@ -108,7 +108,7 @@ function real(path: string): string {
   }
 }
 
-/** Bytes the file system of a folder that may not exist yet has left. */
+/** Free bytes in the file system of a folder, which may not exist yet. */
 function room(dest: string): number {
   let folder = dest;
   while (!lstat(folder) && dirname(folder) !== folder) folder = dirname(folder);
@@ -121,7 +121,7 @@ function tooLarge(members: readonly Member[], dest: string, strip: number): stri
   const total = members.reduce((sum, { size }) => sum + size, 0);
   const left = room(dest);
   if (total <= left) return undefined;
-  // What is replaced makes room.
+  // Files that are replaced free their space.
   const replaced = members.reduce(
     (sum, { name }) => sum + (lstat(`${dest}/${partsOf(name).slice(strip).join('/')}`)?.size ?? 0),
     0,

@@ -1,4 +1,4 @@
-// What is in an archive: folders, files and links.
+// Lists the content of an archive: folders, files and links.
 import { commandError, type ModuleContext, newDict, type PlainDict } from 'halite/sdk';
 import { compareText } from 'halite/sdk/codec';
 import { askTool, which } from 'halite/sdk/system';
@@ -12,14 +12,14 @@ export interface Listing {
   links: string[];
 }
 
-/** tar, zip or rar by the end of a name. */
+/** tar, zip or rar, by the file extension. */
 export function formatOf(name: string): string | undefined {
   const lower = name.toLowerCase();
   if (/\.(tar|tar\.gz|tgz|tar\.bz2|tbz2|tbz|tar\.xz|txz|tar\.lzma|tlz)$/.test(lower)) return 'tar';
   return /\.(zip|rar)$/.exec(lower)?.[1];
 }
 
-/** `\n`, `\\` and `\303\244` as tar prints odd names. */
+/** Decodes `\n`, `\\` and `\303\244` in names that tar prints. */
 function unescaped(name: string): string {
   if (!name.includes('\\')) return name;
   const letters: Readonly<Record<string, number>> = { n: 10, t: 9, r: 13, b: 8, f: 12, v: 11, a: 7 };
@@ -47,7 +47,7 @@ const tarLine =
 const lentRights = (letters: string): number =>
   (/[sS]/.test(letters.charAt(2)) ? 0o4000 : 0) | (/[sS]/.test(letters.charAt(5)) ? 0o2000 : 0);
 
-/** One line of `tar -tv`; what is not understood is nothing that may be unpacked. */
+/** One line of `tar -tv`; a line of unknown form means that the archive must not be unpacked. */
 function tarMember(line: string): Member {
   const [, type = '', letters = '', size = '', name, target] = tarLine.exec(line) ?? [];
   if (name === undefined) return { name: line, kind: 'special', size: 0, mode: 0 };
@@ -71,7 +71,7 @@ export async function tarMembers(
     askTool(ctx, 'tar', [...program, '--quoting-style=c', '--numeric-owner', '--absolute-names', '-tvf', path], {
       maxOutputBytes: 512 << 20,
     });
-  // As in Salt the program is asked only about what cannot be read without it.
+  // As in Salt, the program is used only if the archive cannot be read without it.
   const plain = await list([]);
   const { retcode, stdout } =
     plain.retcode === 0 || !options ? plain : await list([`--use-compress-program=${shellSplit(options).join(' ')}`]);
@@ -79,7 +79,7 @@ export async function tarMembers(
   return lines(stdout).map(tarMember);
 }
 
-/** Salt's words for where the archive lies that could not be read. */
+/** Salt's description of the location of an unreadable archive. */
 export const whereabouts = (path: string): string => ` Additional info follows:\n\narchive location:\n    ${path}`;
 
 async function listTar(name: string, path: string, options: string | null, ctx: ModuleContext): Promise<Listing> {
@@ -166,7 +166,7 @@ export async function listArchive(
   return { dirs: stripped(found.dirs), files: stripped(found.files), links: stripped(found.links) };
 }
 
-/** The same with what stands at the top, for those who extract. */
+/** The same with the top-level entries, for extraction. */
 export function withTop({ dirs, files, links }: Listing): PlainDict {
   const sorted = (names: string[]): string[] => [...names].sort(compareText);
   const all = [...dirs, ...files, ...links];

@@ -1,4 +1,4 @@
-// Unpacks ZIP files by our own means.
+// Unpacks ZIP files without an external program.
 
 import { dirname, join } from 'node:path';
 import { commandError } from 'halite/sdk';
@@ -25,7 +25,7 @@ const kinds = new Map<number, Member['kind']>([
   [0o040000, 'dir'],
   [0o120000, 'link'],
 ]);
-/** A link says where it leads in its content; none needs more. */
+/** The maximum size of a link's content, which is its target. */
 const longestTarget = 4096;
 
 function kindOf(entry: ZipEntry): Member['kind'] {
@@ -33,7 +33,7 @@ function kindOf(entry: ZipEntry): Member['kind'] {
   return kind === 'file' && entry.name.endsWith('/') ? 'dir' : kind;
 }
 
-/** The members of a ZIP file that are not excluded; links with where they lead. */
+/** The members of a ZIP file that are not excluded; links with their targets. */
 export function zipMembers(zip: ZipFile, excludes: readonly string[], password: string | undefined): Member[] {
   return zip.entries
     .filter(({ name }) => !excludes.includes(name))
@@ -54,14 +54,14 @@ function writeNew(path: string, content: Buffer): void {
   }
 }
 
-/** Makes the folder of a member; somebody may have put a link into its way since the archive was checked. */
+/** Creates the folder of a member; refuses a link that was created there after the check. */
 function folderFor(dest: string, folder: string, name: string): void {
   mkdirSync(folder, { recursive: true });
   if (!isInside(realpathSync(dest), realpathSync(folder)))
     throw commandError(`'${name}' lies outside of the destination`);
 }
 
-/** Unpacks everything or, when a member leads outside, nothing; the names that were unpacked. */
+/** Unpacks everything or, when a member leads outside, nothing; returns the names. */
 export function unzip(
   path: string,
   dest: string,
@@ -87,7 +87,7 @@ export function unzip(
         continue;
       }
       if (kind === 'file') writeNew(target, zip.content(entry, password));
-      // Not the bits that lend the rights of the owner: who made the archive does not decide about those.
+      // Set-user-id and set-group-id bits are not taken from the archive.
       if (perms && (entry.mode & 0o777) !== 0) chmodSync(target, entry.mode & 0o777);
     }
     return done;

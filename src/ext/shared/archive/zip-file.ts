@@ -1,4 +1,4 @@
-// ZIP files, read and written without other programs.
+// Reads and writes ZIP files without other programs.
 
 import { kMaxLength } from 'node:buffer';
 import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
@@ -15,7 +15,7 @@ export interface ZipEntry {
   readonly packed: number;
   readonly size: number;
   readonly offset: number;
-  /** Time field of the header: with it passwords are checked. */
+  /** Time field of the header, which is used to check passwords. */
   readonly time: number;
   readonly flags: number;
 }
@@ -27,7 +27,7 @@ const table = Array.from({ length: 256 }, (_, index) => {
 });
 const crcStep = (crc: number, byte: number): number => ((crc >>> 8) ^ (table[(crc ^ byte) & 0xff] as number)) >>> 0;
 
-/** The old cipher of ZIP files: weak, but what password-protected archives use. */
+/** The old, weak cipher of ZIP files, which password-protected archives use. */
 function decrypt(data: Buffer, password: string, check: number): Buffer {
   let [a, b, c] = [0x12345678, 0x23456789, 0x34567890];
   const mix = (byte: number): void => {
@@ -52,7 +52,7 @@ function bytesAt(file: number, offset: number, length: number): Buffer {
   return buffer.subarray(0, got);
 }
 
-/** No more than the archive says there is. */
+/** Limited to the size that the archive declares. */
 function inflated(data: Buffer, { name, size }: ZipEntry): Buffer {
   try {
     return inflateRawSync(data, { maxOutputLength: Math.min(Math.max(size, 1), kMaxLength) });
@@ -73,7 +73,7 @@ function directoryOf(file: number, size: number): { offset: number; count: numbe
   return { offset: Number(tail.readBigUInt64LE(large + 48)), count: Number(tail.readBigUInt64LE(large + 32)) };
 }
 
-/** 64-bit sizes stand in an extra field, in this order, for those that are full. */
+/** 64-bit sizes are in an extra field, in this order, for fields with the maximum value. */
 function large(extra: Buffer, values: number[]): number[] {
   for (let at = 0; at + 4 <= extra.length; at += 4 + extra.readUInt16LE(at + 2)) {
     if (extra.readUInt16LE(at) !== 1) continue;
@@ -135,7 +135,7 @@ export class ZipFile {
       });
       at += 46 + nameLength + extraLength + commentLength;
     }
-    // Entries that share their bytes make a small file endless.
+    // Entries that share their bytes would let a small file expand without limit.
     if (found.reduce((sum, { packed }) => sum + packed, 0) > size) throw commandError('Overlapped entries');
     return found;
   }
@@ -183,7 +183,7 @@ function header(signature: number, entry: NewEntry, packed: Buffer, rest: Buffer
   return Buffer.concat([fixed, name, rest]);
 }
 
-/** Writes an archive; entries are taken one after another. */
+/** Writes an archive, one entry after the other. */
 export function writeZip(path: string, entries: Iterable<NewEntry>): void {
   const file = openSync(path, 'w');
   const directory: Buffer[] = [];

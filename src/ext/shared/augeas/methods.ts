@@ -1,4 +1,4 @@
-// What may be done to a tree of Augeas.
+// The allowed changes of an Augeas tree.
 
 /** Commands of users → those of augtool. */
 export const methods: Readonly<Record<string, string>> = {

@@ -1,4 +1,4 @@
-// Crontabs: what stands before the managed part, and the managed part as data.
+// Crontabs: the text before the managed part, and the managed part as data.
 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -115,7 +115,7 @@ export function installFile(user: string, path: string, ctx: ModuleContext): Pro
   return ctx.exec(requireTool('crontab'), [...forUser(user), path], { env: { LC_ALL: 'C' } });
 }
 
-/** Writes the crontab; text when crontab refused it. */
+/** Writes the crontab; returns a text when crontab refused it. */
 export async function writeTable(user: string, table: Table, ctx: ModuleContext): Promise<string | undefined> {
   const folder = mkdtempSync(join(tmpdir(), 'halite-cron-'));
   try {
@@ -130,7 +130,7 @@ export async function writeTable(user: string, table: Table, ctx: ModuleContext)
 
 const idOf = (entry: Common): string => entry.identifier || noIdentifier;
 
-/** Whether an entry is meant: by its identifier, or by its command when neither has one. */
+/** Whether an entry matches: by its identifier, or by its command when neither has one. */
 export function isMeant(entry: Common, cmd: string, identifier: Value): boolean {
   const wanted = identifier ? pyStr(identifier) : noIdentifier;
   const own = idOf(entry);
@@ -139,7 +139,7 @@ export function isMeant(entry: Common, cmd: string, identifier: Value): boolean 
   return own === wanted;
 }
 
-/** Whether a new value asks for a change; `random` is content with any fixed value. */
+/** Whether a new value requires a change; `random` accepts any existing value. */
 export function needsChange(old: Value | undefined, now: Value): boolean {
   if (old === now || (old ?? null) === now) return false;
   if (now === 'random') return old === '*';

@@ -14,14 +14,14 @@ export interface EtcdSettings {
   readonly signal: AbortSignal;
 }
 
-/** What the returner needs of either version. */
+/** The operations that both versions provide. */
 export interface EtcdStore {
   /** Writes all entries; with version 3 all or none. */
   put(entries: readonly (readonly [key: string, value: string])[], ttl: number | null): Promise<void>;
   get(keys: readonly string[]): Promise<Map<string, string>>;
   /** Everything below a key that ends with a slash. */
   list(prefix: string): Promise<Map<string, string>>;
-  /** Takes a key away; without a word when there is none. */
+  /** Removes a key; a missing key is not an error. */
   remove(key: string): Promise<void>;
   /** Only the keys below it. */
   keys(prefix: string): Promise<string[]>;
@@ -45,7 +45,7 @@ interface RangeAnswer {
 
 const base64 = (data: string | Uint8Array): string => Buffer.from(data as string).toString('base64');
 const plain = (text: string): string => Buffer.from(text, 'base64').toString('utf8');
-/** The server takes 128 operations at a time unless told otherwise. */
+/** By default the server accepts 128 operations at a time. */
 const batch = 100;
 
 /** The key after all keys that begin with a prefix. */
@@ -55,7 +55,7 @@ function afterPrefix(prefix: string): Uint8Array {
   return bytes;
 }
 
-/** Version 3. Values are msgpack texts unless told otherwise, as Salt's client writes them. */
+/** Version 3. By default values are msgpack texts, as Salt's client writes them. */
 export function etcdV3(settings: EtcdSettings): EtcdStore {
   const ask = asker(settings);
   const encode = (text: string): string => base64(settings.encodeValues ? pack(text, { bin: true }) : text);
@@ -104,13 +104,13 @@ function decoded(bytes: Buffer, { encodeValues }: EtcdSettings): string {
       const value = unpack(bytes);
       if (typeof value === 'string') return value;
     } catch {
-      // Written by somebody who does not encode values: as it is.
+      // Written by a client that does not encode values: unchanged.
     }
   }
   return bytes.toString('utf8');
 }
 
-/** One call of the gateway, with a token where there are users; an outdated token is renewed once. */
+/** One call of the gateway, with a token if a user is configured; an expired token is renewed once. */
 function asker(settings: EtcdSettings): (path: string, body: object) => Promise<unknown> {
   const { username, password } = settings;
   let token: string | undefined;
@@ -149,7 +149,7 @@ export function etcdV2(settings: EtcdSettings): EtcdStore {
   const headers: Record<string, string> = username && password ? { authorization: basicAuth(username, password) } : {};
   const urlOf = (key: string): string => {
     const parts = key.split('/');
-    // Names of fields come from minions, and addresses climb up at two dots however they are written.
+    // Minions choose the names of fields, and `..` in an address would leave the folder in every spelling.
     if (parts.some((part) => part === '.' || part === '..'))
       throw new HaliteError('path.refused', `etcd takes no key like '${key.slice(0, 100)}'`);
     return `${baseOf(settings)}/v2/keys${parts.map(encodeURIComponent).join('/')}`;

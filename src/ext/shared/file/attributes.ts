@@ -4,7 +4,7 @@ import { which } from 'halite/sdk/system';
 
 const letters = 'aAcCdDeijPsStTu';
 
-/** The attributes a file has, or undefined when they cannot be read here. */
+/** The attributes of a file, or undefined when they cannot be read. */
 async function attributesOf(path: string, ctx: StateContext): Promise<string | undefined> {
   const program = which('lsattr');
   if (!program) return undefined;
@@ -21,7 +21,7 @@ export interface AttributeChange {
   readonly removed: string;
 }
 
-/** How attributes differ from the wanted ones; `e` is the filesystem's own and stays. */
+/** The difference between attributes and the desired ones; `e` is set by the filesystem and ignored. */
 export async function attributeChange(
   path: string,
   wanted: string,

@@ -1,4 +1,4 @@
-// New content of a file: compared, shown as a difference, and put in place without ever leaving half a file.
+// Compares, diffs and writes new content of a file; writing is atomic.
 
 import { basename, dirname, join } from 'node:path';
 import {
@@ -20,12 +20,12 @@ import { unifiedDiff } from 'halite/sdk/text';
 import { lookAt } from './facts.ts';
 import { looksLikeText, startBytes } from './looks-like-text.ts';
 
-/** Content in memory, or a file that holds it; what was read of a small one already need not be read again. */
+/** Content in memory, or in a file; the content of a small file is kept so that it is read only once. */
 export type Content = { readonly bytes: Buffer } | { readonly path: string; readonly read?: Buffer | undefined };
 
 const chunk = 1 << 20;
 
-/** Files up to this size are read at once. */
+/** Files up to this size are read in one piece. */
 const small = 1 << 16;
 
 function sameFiles(a: string, b: string, size: number): boolean {
@@ -47,7 +47,7 @@ function sameFiles(a: string, b: string, size: number): boolean {
 const isExactly = (path: string, bytes: Buffer): boolean =>
   statSync(path).size === bytes.length && readFileSync(path).equals(bytes);
 
-/** Whether a file already holds the content. */
+/** Whether a file already has the content. */
 export function holds(path: string, content: Content): boolean {
   if ('bytes' in content) return isExactly(path, content.bytes);
   if (content.path === path) return true;
@@ -69,7 +69,7 @@ function firstBytes(path: string): Buffer {
   }
 }
 
-/** Lines end at line feeds only; each is UTF-8 or, failing that, Latin-1. */
+/** Only line feeds end lines; each line is decoded as UTF-8 or, if that fails, as Latin-1. */
 export function byteLines(bytes: Buffer): string[] {
   const text = bytes.toString('utf8');
   if (!text.includes('\ufffd')) return text.split(/(?<=\n)/).filter((line) => line !== '');
@@ -119,13 +119,13 @@ export interface WriteOptions {
   readonly cachedir: string;
   /** Permission bits of a file that was not there before. */
   readonly newMode: number;
-  /** Nothing has this name: the caller has just looked. */
+  /** The file does not exist: the caller has just checked. */
   readonly absent?: boolean;
 }
 
 const privateMode = 0o600;
 
-/** A file that was not there before and that nobody else may read yet. */
+/** Creates a new file that other users cannot read yet. */
 function writeNew(path: string, content: Content): void {
   if ('path' in content && !content.read && statSync(content.path).size > small) {
     copyFileSync(content.path, path, constants.COPYFILE_EXCL);
@@ -133,7 +133,7 @@ function writeNew(path: string, content: Content): void {
   } else writeFileSync(path, bytesOf(content), { mode: privateMode, flag: 'wx' });
 }
 
-/** Puts the content in place: a new file beside the old one takes its name, owner and mode. */
+/** Writes the content: a temporary file in the same folder replaces the old one and gets its owner and mode. */
 export function put(path: string, content: Content, options: WriteOptions): void {
   const old = options.absent ? undefined : lookAt(path);
   if (old && (options.backup === 'minion' || options.backup === 'both')) backUp(path, options.cachedir);
@@ -148,7 +148,7 @@ export function put(path: string, content: Content, options: WriteOptions): void
       renameSync(beside, path);
       inPlace = true;
     } catch {
-      // A file that is a mount point of its own cannot be replaced, only written to.
+      // A file that is a mount point cannot be replaced, only written to.
       copyFileSync(beside, path);
     }
   } finally {

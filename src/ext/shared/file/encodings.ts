@@ -29,7 +29,7 @@ const encoders: Readonly<Record<string, Encoder>> = {
   utf32be: utf32(false),
 };
 
-/** Single-byte encodings are decoded by the platform; the table is turned round to encode. */
+/** The platform only decodes single-byte encodings; encoding uses the inverted table. */
 function tableOf(label: string): Map<string, number> | undefined {
   try {
     const decoder = new TextDecoder(label, { fatal: false });
@@ -50,7 +50,7 @@ const labels: Readonly<Record<string, string>> = {
   koi8r: 'koi8-r',
 };
 
-/** Python's words for a character that an encoding does not have. */
+/** Python's message for a character that an encoding does not have. */
 function refusal(top: number, char: string, at: number): string {
   const point = char.codePointAt(0) as number;
   const [sign, width] = point < 0x100 ? ['x', 2] : point < 0x10000 ? ['u', 4] : ['U', 8];

@@ -1,11 +1,11 @@
-// What is at a path now, asked once and compared by number: owners and groups by id, modes by bits.
+// The present state of a path, read once and compared by numbers: owners and groups by id, modes by bits.
 
 import type { StateContext, Value } from 'halite/sdk';
 import { existsSync, lstatSync, readFileSync, type Stats, statSync } from 'halite/sdk/fs';
 import { groupById, userById } from 'halite/sdk/system';
 import { gidOf, uidOf } from './owner.ts';
 
-/** Nothing there is the usual answer, and an exception for it would cost more than the question. */
+/** A missing file is common, and an exception for it would cost more than the system call. */
 const quiet = { throwIfNoEntry: false } as const;
 
 const attempt = (read: () => Stats | undefined): Stats | undefined => {
@@ -19,7 +19,7 @@ const attempt = (read: () => Stats | undefined): Stats | undefined => {
 export const lookAtLink = (path: string): Stats | undefined => attempt(() => lstatSync(path, quiet));
 export const lookAt = (path: string): Stats | undefined => attempt(() => statSync(path, quiet));
 
-/** os.path.exists: false for a link to nowhere. */
+/** Like os.path.exists: false for a broken link. */
 export const exists = (path: string): boolean => existsSync(path);
 export const lexists = (path: string): boolean => lookAtLink(path) !== undefined;
 export const isLink = (path: string): boolean => lookAtLink(path)?.isSymbolicLink() ?? false;
@@ -32,13 +32,13 @@ export const modeOf = (stats: Stats): string => (stats.mode & 0o7777).toString(8
 export const ownerOf = (stats: Stats): Value => userById(stats.uid)?.name ?? stats.uid;
 export const groupOf = (stats: Stats): Value => groupById(stats.gid)?.name ?? stats.gid;
 
-/** Whether a path is owned as asked; nothing asked is always fine. */
+/** Whether a path has the requested owner; true if none is requested. */
 export const ownedBy = (stats: Stats, user: Value): boolean =>
   user === null || user === '' || uidOf(user) === stats.uid;
 export const inGroup = (stats: Stats, group: Value): boolean =>
   group === null || group === '' || gidOf(group) === stats.gid;
 
-/** The mask for new files of this process; read from the kernel because asking Node would set it for an instant. */
+/** The umask of this process; read from the kernel, because Node's function would briefly change it. */
 export function currentUmask(): number {
   try {
     const found = /^Umask:\s*([0-7]+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1];
@@ -48,7 +48,7 @@ export function currentUmask(): number {
   }
 }
 
-/** Salt's check of names before anything is done; under test a missing user is only worth a warning. */
+/** Salt's check of names before any change; under test a missing user is only a warning. */
 export function accountProblem(user: Value, group: Value, ctx: StateContext): string {
   let problem = '';
   if (user !== null && user !== '' && uidOf(user) === '') problem += `User ${String(user)} is not available `;
@@ -60,7 +60,7 @@ export function accountProblem(user: Value, group: Value, ctx: StateContext): st
   return problem;
 }
 
-/** The user this minion runs as, and that user's main group: the owners of what has no other. */
+/** The minion's user and its primary group: the default owners. */
 export function defaultUser(ctx: StateContext): string {
   const configured = ctx.opts['user'];
   return typeof configured === 'string' && configured !== ''

@@ -1,4 +1,4 @@
-// Making folders with owners and modes, and walking through them.
+// Creates folders with owners and modes, and walks through them.
 
 import { invocationError, type StateContext, type Value } from 'halite/sdk';
 import { dirName, joinPath, mkdirSync, normalPath, osError, readdirSync } from 'halite/sdk/fs';
@@ -11,7 +11,7 @@ export interface FolderOwner {
   readonly mode: Value;
 }
 
-/** One folder, and whatever is missing above it. */
+/** Creates one folder and its missing parents. */
 export async function makeFolder(path: string, owner: FolderOwner, ctx: StateContext): Promise<void> {
   const target = normalPath(path);
   if (isDir(target)) return;
@@ -25,7 +25,7 @@ export async function makeFolder(path: string, owner: FolderOwner, ctx: StateCon
   await setPerms(target, owner, ctx);
 }
 
-/** Every folder above a path. */
+/** All parent folders of a path. */
 export async function makeParents(path: string, owner: FolderOwner, ctx: StateContext): Promise<void> {
   const folder = normalPath(dirName(path));
   if (!folder.startsWith('/')) {
@@ -36,7 +36,7 @@ export async function makeParents(path: string, owner: FolderOwner, ctx: StateCo
   if (!exists(folder)) await makeFolder(folder, owner, ctx);
 }
 
-/** The mode of folders made for a file of some mode: whoever may read the file may enter. */
+/** The mode of folders created for a file: users who may read the file may enter the folder. */
 export function folderModeFor(mode: string | null): string | null {
   if (mode === null) return null;
   return [...mode.slice(-3)].map((digit) => (digit === '0' ? '0' : String(Number(digit) | 1))).join('');

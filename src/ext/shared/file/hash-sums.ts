@@ -25,10 +25,10 @@ const listed = (): string =>
     .map(([length, type]) => `${type} (${length})`)
     .join(', ');
 
-/** One for all files: nothing is read at the same time, and a fresh one for each would keep the collector busy. */
+/** One buffer for all files: files are read one after the other, and new buffers would burden the garbage collector. */
 let piece: Buffer | undefined;
 
-/** The hash of a file, read in pieces. */
+/** The hash of a file, read in chunks. */
 export function hashOfFile(path: string, type: string): string {
   const hash = createHash(type);
   const file = openSync(path, 'r');
@@ -56,7 +56,7 @@ function endsWithName(line: string, name: string, separators: RegExp): boolean {
   return line.length > name.length && before !== undefined && separators.test(before);
 }
 
-/** Finds the sum of a file in a list of sums: by the name asked for, the file's own or its source's; of any kind or of one. */
+/** Finds the hash of a file in a list: by the given name, the file's own name or that of its source; of any type or of one. */
 export function findSum(
   text: string,
   fileName: string,
@@ -120,7 +120,7 @@ export interface SumRequest {
   readonly verifySsl: Value;
 }
 
-/** The sum a source must have. Throws in Salt's words when it cannot be told. */
+/** The expected hash of a source. Throws Salt's message when it cannot be determined. */
 export async function sourceSum(request: SumRequest, ctx: StateContext): Promise<HashSum> {
   const { sourceHash } = request;
   if (typeof sourceHash !== 'string') throw invalid(sourceHash);

@@ -1,9 +1,9 @@
-// Text or not: by the first bytes of a file.
+// Decides by the first bytes of a file whether it is text.
 
-/** How many bytes tell whether a file is text. */
+/** The number of bytes that decide whether a file is text. */
 export const startBytes = 512;
 
-/** Salt's idea of text: by the first 512 bytes, UTF-8 or mostly printable. */
+/** Salt's rule: the first 512 bytes are UTF-8 or mostly printable. */
 export function looksLikeText(bytes: Uint8Array): boolean {
   const start = bytes.subarray(0, startBytes);
   if (start.length === 0) return true;

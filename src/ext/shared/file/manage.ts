@@ -1,4 +1,4 @@
-// One file brought to its content, owner and mode: the heart of `managed`, `serialize`, `recurse` and others.
+// Gives one file its content, owner and mode: the core of `managed`, `serialize`, `recurse` and others.
 
 import {
   commandError,
@@ -19,9 +19,9 @@ import type { Selinux } from './selinux.ts';
 
 export interface ManageRequest {
   readonly name: string;
-  /** undefined: an empty file when there is none. */
+  /** undefined: creates an empty file if there is none. */
   readonly content: Content | undefined;
-  /** The content came from a file of its own, not from the state's arguments. */
+  /** The content came from a file, not from the state's arguments. */
   readonly fromSource: boolean;
   readonly user: Value;
   readonly group: Value;
@@ -35,7 +35,7 @@ export interface ManageRequest {
   readonly selinux?: Selinux | undefined;
 }
 
-/** Whether differences must not be shown because templates may carry secrets. */
+/** Whether differences must be hidden because templates may contain secrets. */
 function hidden(ctx: StateContext): boolean {
   const name = 'obfuscate_templates';
   return Boolean(ctx.opts[name] ?? dictGet(ctx.grains, name) ?? dictGet(ctx.pillar, name));
@@ -54,7 +54,7 @@ const permsOf = (request: ManageRequest, mode = request.mode, follow = request.f
   selinux: request.selinux,
 });
 
-/** What `manageFile` would change, in the words Salt's test mode uses. */
+/** What `manageFile` would change, with the texts of Salt's test mode. */
 export async function changesNeeded(request: ManageRequest, ctx: StateContext): Promise<PlainDict> {
   const { name, content } = request;
   const there = (request.follow ? lookAt(name) : undefined) ?? lookAtLink(name);
@@ -123,7 +123,7 @@ async function create(request: ManageRequest, absent: boolean, ctx: StateContext
     const mode = request.dirMode ?? folderModeFor(request.mode);
     await makeParents(name, { user, group, mode }, ctx);
   }
-  // Salt: content from a file starts as 0600, other files as the umask says, unless a mode is asked for.
+  // As in Salt: without a given mode, content from a file starts with 0600, other files with the umask.
   const usual = request.mode === null ? 0o666 & ~currentUmask() : 0o600;
   const first = request.fromSource ? 0o600 : usual;
   const mode = request.mode ?? normalizeMode(usual.toString(8));
@@ -140,7 +140,7 @@ async function create(request: ManageRequest, absent: boolean, ctx: StateContext
   return ctx.result({ name, changes, result: perms.ok, comment: comment || `File ${name} updated` });
 }
 
-/** Does it; never under test. */
+/** Makes the changes; never called under test. */
 export async function manageFile(request: ManageRequest, ctx: StateContext): Promise<StateResult> {
   const found = lookAtLink(request.name);
   const link = found?.isSymbolicLink() ?? false;

@@ -5,7 +5,7 @@ import { chmodSync, chownSync, lchownSync, osError, pathExists } from 'halite/sd
 import { groupByName, userByName } from 'halite/sdk/system';
 import { fileStats } from './stats.ts';
 
-/** The id of a user: numbers stay, None is the minion's own user, unknown names give ''. */
+/** The id of a user: numbers are unchanged, None is the minion's own user, unknown names give ''. */
 export function uidOf(user: Value): number | '' {
   if (typeof user === 'number') return user;
   if (user === null) return userInfo().uid;
@@ -18,7 +18,7 @@ export function gidOf(group: Value): number | '' {
   return groupByName(pyStr(group))?.gid ?? '';
 }
 
-/** Changes owner and group; None and '' leave one as it is. The answer is None, or text about what is wrong. */
+/** Changes owner and group; None and '' mean no change. Returns None, or an error text. */
 export function changeOwner(path: string, user: Value, group: Value, link = false): string | null {
   let uid = uidOf(user);
   let gid = gidOf(group);
@@ -42,7 +42,7 @@ export function changeOwner(path: string, user: Value, group: Value, link = fals
   }
 }
 
-/** Sets permission bits of a file that is there; text when that cannot be done. */
+/** Sets permission bits of an existing file; returns a text on failure. */
 export function setMode(path: string, mode: Value): string | undefined {
   const digits = pyStr(mode).replace(/^[0Oo]+/, '') || '0';
   if (!/^[0-7]+$/.test(digits)) return `Invalid Mode ${digits}`;
@@ -54,7 +54,7 @@ export function setMode(path: string, mode: Value): string | undefined {
   }
 }
 
-/** Sets permission bits; the new mode, or text when it is none. */
+/** Sets permission bits; returns the new mode, or a text when the mode is invalid. */
 export function changeMode(path: string, mode: Value): string {
   if (!pathExists(path)) throw commandError(`${path}: File not found`);
   return setMode(path, mode) ?? pyStr(fileStats(path, true)['mode'] ?? '');

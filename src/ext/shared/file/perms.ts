@@ -1,4 +1,4 @@
-// Owners, modes, attributes and security contexts of a path: compared, and set where they differ.
+// Compares owners, modes, attributes and security contexts of a path, and sets those that differ.
 
 import { commandError, newDict, type PlainDict, pyStr, type StateContext, type Value } from 'halite/sdk';
 import { chmodSync, normalizeMode } from 'halite/sdk/fs';
@@ -18,10 +18,10 @@ export interface PermsRequest {
 
 export interface PermsOutcome {
   readonly changes: PlainDict;
-  /** What could not be done; empty when all went well. */
+  /** Errors; empty on success. */
   readonly problems: string[];
   readonly ok: boolean;
-  /** The mode found before. */
+  /** The mode before the change. */
   readonly oldMode: string;
 }
 
@@ -83,7 +83,7 @@ export async function setPerms(path: string, request: PermsRequest, ctx: StateCo
       if (problem) {
         problems.push(problem);
         ok = false;
-      } else if (!isLink) chmodSync(path, before.mode & 0o7777); // chown takes set-user-id away
+      } else if (!isLink) chmodSync(path, before.mode & 0o7777); // chown clears set-user-id.
     } catch {
       ok = false;
     }

@@ -1,4 +1,4 @@
-// Changing a file's content while keeping its owner, mode and, when requested, its inode and a backup.
+// Changes a file's content and keeps its owner, mode and, on request, its inode and a backup.
 
 import { commandError, invocationError } from 'halite/sdk';
 import {
@@ -16,7 +16,7 @@ import {
   writeFileSync,
 } from 'halite/sdk/fs';
 
-/** Salt's test: no zero byte, and valid UTF-8 or mostly printable letters in the first block. */
+/** Salt's rule: no zero byte, and valid UTF-8 or mostly printable characters in the first block. */
 export function isText(path: string): boolean {
   let block: Buffer;
   try {
@@ -26,7 +26,7 @@ export function isText(path: string): boolean {
   }
   if (block.includes(0)) return false;
   if (block.length === 0) return true;
-  // The block may end inside a letter of several bytes: the last three do not count as wrong.
+  // The block may end inside a multi-byte character: errors in the last three bytes are ignored.
   const decoded = block.toString('utf8');
   if (!decoded.slice(0, -3).includes('\ufffd')) return true;
   const odd = block.filter((byte) => !((byte >= 32 && byte < 127) || [8, 9, 10, 12, 13].includes(byte)));
@@ -38,9 +38,9 @@ export function requireText(path: string): void {
 }
 
 export interface RewriteOptions {
-  /** Ending of the backup's name; nothing is kept without one. */
+  /** Suffix of the backup's name; without it there is no backup. */
   readonly backup?: string;
-  /** Write into the file itself instead of putting a new one in its place. */
+  /** Write into the file itself instead of replacing it. */
   readonly keepInode?: boolean;
 }
 
@@ -52,7 +52,6 @@ function copyWithAttributes(from: string, to: string): void {
   utimesSync(to, Number(stats.atimeMs) / 1000, Number(stats.mtimeMs) / 1000);
 }
 
-/** Puts new content into a file. */
 export function rewrite(path: string, content: string | Uint8Array, options: RewriteOptions = {}): void {
   const stats = statOf(path);
   try {

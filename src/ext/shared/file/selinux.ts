@@ -6,7 +6,7 @@ const parts = ['user', 'role', 'type', 'range'] as const;
 type Part = (typeof parts)[number];
 export type Selinux = Partial<Record<Part, string>>;
 
-/** The argument `selinux: {seuser: …}`; undefined when it asks for nothing. */
+/** The argument `selinux: {seuser: …}`; undefined when it is empty. */
 export function readSelinux(value: Value): Selinux | undefined {
   if (!isDict(value)) return undefined;
   const found: Selinux = {};

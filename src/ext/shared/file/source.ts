@@ -1,4 +1,4 @@
-// The content a state asks for: the first source that exists, fetched, checked and rendered.
+// The content for a state: the first existing source, fetched, checked and rendered.
 
 import {
   commandError,
@@ -26,7 +26,7 @@ interface Chosen {
   readonly hash: Value;
 }
 
-/** What the file server offers in the environments that are asked for. */
+/** The files of the file server in the requested environments. */
 class Offers {
   readonly #ctx: StateContext;
   readonly #known = new Map<string, Promise<Set<string>>>();
@@ -63,7 +63,7 @@ async function usable(url: string, offers: Offers, ctx: StateContext): Promise<b
   return url.startsWith('/') && exists(url);
 }
 
-/** The first of several sources that exists; each may carry its own hash (`- http://…: md5=…`). */
+/** The first existing source; each may have its own hash (`- http://…: md5=…`). */
 export async function chooseSource(source: Value, hash: Value, ctx: StateContext): Promise<Chosen> {
   if (!Array.isArray(source)) return { source: source === null ? '' : pyStr(source), hash };
   const offers = new Offers(ctx);
@@ -88,11 +88,11 @@ export interface SourceRequest {
   readonly skipVerify: boolean;
   readonly verifySsl: Value;
   readonly useEtag: boolean;
-  /** Names templates may use beside their context: user, group, mode, … */
+  /** Variables of templates besides their context: user, group, mode, … */
   readonly extra: PlainDict;
 }
 
-/** Content, or why there is none. `sum` is what the content must hash to, when that is known before it is fetched. */
+/** Content, or why there is none. `sum` is the expected hash, if it is known before the content is fetched. */
 export type Fetched = { readonly content?: Content; readonly sum?: HashSum | undefined } | { readonly problem: string };
 
 function localPath(source: string): string | undefined {
@@ -101,7 +101,7 @@ function localPath(source: string): string | undefined {
   return validProtocols.includes(scheme) ? undefined : source;
 }
 
-/** What the source must hash to; text when that cannot be told. */
+/** The expected hash of the source; a text when it cannot be determined. */
 async function expectedSum(request: SourceRequest, ctx: StateContext): Promise<HashSum | string | undefined> {
   const { source } = request;
   if (schemeOf(source) === 'salt') {
@@ -119,7 +119,7 @@ async function expectedSum(request: SourceRequest, ctx: StateContext): Promise<H
   return `Unable to verify upstream hash of source file ${withoutPassword(source)}, please set source_hash or set skip_verify to True`;
 }
 
-/** A remote file on this machine: the one fetched before when it is still right. Its path is empty when there is none. */
+/** The local copy of a remote file: the cached one if it is still correct. The path is empty when there is none. */
 export async function cachedCopy(
   request: SourceRequest,
   sum: HashSum | undefined,

@@ -1,4 +1,4 @@
-// What a path is, as `file.stats` tells it.
+// Describes a path, for `file.stats`.
 import { commandError, newDict, type PlainDict } from 'halite/sdk';
 import {
   baseName,

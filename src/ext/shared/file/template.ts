@@ -13,7 +13,7 @@ import {
 import { readFileSync } from 'halite/sdk/fs';
 import { looksLikeText } from './looks-like-text.ts';
 
-/** Engines Salt knows by name; others are refused with Salt's words. */
+/** Template engines of Salt; others are refused with Salt's message. */
 export const templateEngines: readonly string[] = ['jinja', 'mako', 'py', 'wempy', 'genshi', 'cheetah'];
 
 /** `defaults` below `context`, as one dictionary. */
@@ -28,7 +28,7 @@ export function templateVariables(defaults: Value, context: Value): PlainDict {
 export interface TemplateRequest {
   readonly engine: string;
   readonly variables: PlainDict;
-  /** Names below the variables: user, group, mode, source, … */
+  /** Variables with lower precedence: user, group, mode, source, … */
   readonly extra?: PlainDict;
   readonly path?: string;
 }
@@ -54,7 +54,7 @@ export async function renderText(text: string, request: TemplateRequest, ctx: St
 export async function renderFile(path: string, request: TemplateRequest, ctx: StateContext): Promise<Rendered> {
   const bytes = readFileSync(path);
   const text = bytes.toString('utf8');
-  // Salt: what is no text is no template either, and stays as it is.
+  // As in Salt: content that is not text is not rendered.
   if (text.includes('\ufffd') && !isUtf8(bytes) && !looksLikeText(bytes)) return { bytes };
   return renderText(text, { ...request, path }, ctx);
 }

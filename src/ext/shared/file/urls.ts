@@ -1,4 +1,4 @@
-// Where files of states come from: kinds of URL, `salt://` paths, and hiding passwords in them.
+// URLs of sources: their schemes, `salt://` paths, and hiding of passwords.
 
 export const localProtocols = ['', 'file'];
 export const remoteProtocols = ['http', 'https', 'ftp', 'swift', 's3'];
@@ -33,7 +33,7 @@ export function saltUrl(path: string, saltenv?: string): string {
   return `salt://${path}${saltenv ? `?saltenv=${saltenv}` : ''}`;
 }
 
-/** User names and passwords do not belong into results. */
+/** Removes user names and passwords, which must not appear in results. */
 export function withoutPassword(url: string): string {
   return url.replace(/(https?):\/\/.*@/gi, '$1://<redacted>@');
 }

@@ -1,4 +1,4 @@
-// Addresses of repositories that ask who comes.
+// Addresses of repositories that require authentication.
 import { invocationError, pyStr, type Value } from 'halite/sdk';
 
 /** An address with user name and password in it. */

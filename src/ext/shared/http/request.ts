@@ -14,7 +14,7 @@ export interface HttpTls {
 }
 
 export interface HttpCall {
-  /** What the server is, for messages: `elasticsearch`. */
+  /** The name of the service in messages: `elasticsearch`. */
   readonly service: string;
   readonly url: string;
   readonly method?: string;
@@ -26,11 +26,11 @@ export interface HttpCall {
   readonly json?: string;
   readonly timeoutMs?: number;
   readonly tls?: HttpTls;
-  /** Further statuses that are answers, not errors. */
+  /** Additional statuses that are not errors. */
   readonly accept?: readonly number[];
-  /** How many times a request without a body goes where the server sends it; never unless given. */
+  /** The maximum number of redirects for a request without a body; default: none. */
   readonly redirects?: number;
-  /** Bytes of an answer. */
+  /** The maximum size of an answer in bytes. */
   readonly maxBytes?: number;
   /** Never shown in a message. */
   readonly secrets?: readonly (string | null | undefined)[];
@@ -46,7 +46,7 @@ export interface HttpAnswer {
 const defaultMaxBytes = 64 * 1024 * 1024;
 const defaultTimeoutMs = 30_000;
 
-/** Sends a request; throws store.unavailable when trying again may help and call.failed when the server refused it. */
+/** Sends a request; throws store.unavailable when a retry may help and call.failed when the server refused it. */
 export async function httpCall(call: HttpCall): Promise<HttpAnswer> {
   const url = addressOf(call);
   const answer = await attempt(call, url).catch((error: unknown) => {
@@ -61,13 +61,13 @@ export async function httpCall(call: HttpCall): Promise<HttpAnswer> {
 function addressOf(call: HttpCall): URL {
   const url = URL.canParse(call.url) ? new URL(call.url) : undefined;
   if (url?.protocol === 'http:' || url?.protocol === 'https:') return url;
-  // The address itself may hold a password or token: it is not repeated.
+  // The address may contain a password or token, so the message does not repeat it.
   throw new HaliteError('config.value', `The address of ${call.service} is not an http or https address`);
 }
 
 const redirectStatuses = [301, 302, 303, 307, 308];
 
-/** The same request where the answer sends it. What proves who asks goes to no other server. */
+/** The request for the address of a redirect. Credentials are not sent to another server. */
 function redirectOf(call: HttpCall, url: URL, { status, headers }: HttpAnswer): HttpCall | undefined {
   const { location } = headers;
   const left = call.redirects ?? 0;
@@ -82,7 +82,7 @@ function redirectOf(call: HttpCall, url: URL, { status, headers }: HttpAnswer): 
   return { ...call, url: target.href, headers: Object.fromEntries(kept), redirects: left - 1 };
 }
 
-/** A server may close a kept connection just when it is used again: that is no failure of the request. */
+/** A server may close an idle connection just when it is reused: the request is then sent again. */
 async function attempt(call: HttpCall, url: URL): Promise<HttpAnswer> {
   const first: { request?: ClientRequest } = {};
   try {
@@ -97,7 +97,7 @@ async function attempt(call: HttpCall, url: URL): Promise<HttpAnswer> {
 
 async function exchange(call: HttpCall, url: URL, started: { request?: ClientRequest }): Promise<HttpAnswer> {
   const body = bodyOf(call);
-  // By hand: signals derived from one that lives as long as a daemon would gather there.
+  // Without AbortSignal.any: derived signals would accumulate at a signal that lives as long as the daemon.
   const limit = new AbortController();
   const stop = (): void => limit.abort();
   const timer = setTimeout(stop, call.timeoutMs ?? defaultTimeoutMs);
@@ -155,7 +155,7 @@ function headersOf(call: HttpCall, url: URL): Record<string, string> {
   return headers;
 }
 
-/** A percent sign may also be one. */
+/** A text with a plain percent sign, which is not an escape, is returned unchanged. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -181,7 +181,7 @@ async function textOf(answer: IncomingMessage, maxBytes: number): Promise<string
   return Buffer.concat(pieces).toString('utf8');
 }
 
-/** Secrets taken out of a text that goes into a log. */
+/** Removes secrets from a text for the log. */
 function clean(text: string, call: HttpCall, url: URL): string {
   const hidden = [...(call.secrets ?? []), url.password, decoded(url.password)];
   return hidden.reduce<string>((left, secret) => (secret ? left.replaceAll(secret, '***') : left), text);
@@ -199,7 +199,7 @@ function notReached(call: HttpCall, url: URL, error: unknown): HaliteError {
   );
 }
 
-/** Several addresses of one name fail as one error without a message of its own. */
+/** When several addresses of a name fail, the combined error has no message. */
 function innermost(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return messageOf(error.errors[0]);
   return messageOf(error);

@@ -5,23 +5,23 @@ import { hostPort } from '../http/request.ts';
 
 export interface Memcached {
   get(keys: readonly string[]): Promise<Map<string, string>>;
-  /** False when the server did not store it (append to a key that is not there). */
+  /** False when the server did not store it (append to a missing key). */
   store(command: 'set' | 'add' | 'append', key: string, value: string, seconds?: number): Promise<boolean>;
   close(): void;
 }
 
-/** How clients written in Python mark a value that is text: Salt reads it back as such. */
+/** The flag with which Python clients mark text values; Salt needs it to read them back as text. */
 const textFlag = 16;
 const timeoutMs = 20_000;
 const maxKey = 250;
 
 interface Waiting {
-  /** Takes a complete reply off the front of what has arrived: its length, or 0 while it is not complete. */
+  /** The length of a complete reply at the start of the received bytes, or 0 while it is incomplete. */
   take(data: Buffer): number;
   reject(error: Error): void;
 }
 
-/** A connection made on first use, and anew when the old one is gone. */
+/** The connection is opened on first use, and again after it was lost. */
 export function memcached(host: string, port: number): Memcached {
   const place = hostPort(host, port);
   let current: Promise<Connection> | undefined;
@@ -90,7 +90,7 @@ async function connectOnce(host: string, port: number, ended: () => void): Promi
   return { send, close: () => socket.destroy() };
 }
 
-/** Hands a complete reply on; the number of bytes it had. */
+/** Delivers a complete reply; returns its number of bytes. */
 function taken<T>(reply: readonly [number, T] | undefined, resolve: (value: T) => void): number {
   if (!reply) return 0;
   resolve(reply[1]);
@@ -101,7 +101,7 @@ type Send = <T>(command: string, read: (data: Buffer) => readonly [number, T] | 
 
 async function getMany(keys: readonly string[], place: string, send: Send): Promise<Map<string, string>> {
   const found = new Map<string, string>();
-  // A command line may not be endless.
+  // The server limits the length of a command line.
   for (let i = 0; i < keys.length; i += 100) {
     const some = keys.slice(i, i + 100).filter((key) => isKey(key));
     if (some.length === 0) continue;
@@ -127,7 +127,7 @@ async function open(host: string, port: number): Promise<Socket> {
   });
 }
 
-/** Spaces and control characters would end the key and begin another command. */
+/** Spaces and control characters would end the key and start another command. */
 const isKey = (key: string): boolean =>
   Buffer.byteLength(key) <= maxKey && !/[\s\x00-\x1f\x7f]/.test(key) && key !== '';
 

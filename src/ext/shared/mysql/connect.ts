@@ -1,4 +1,4 @@
-// Connections to MySQL and MariaDB: where to, as whom, and what is kept of a failure for states to tell.
+// Connections to MySQL and MariaDB: server, user, and the last failure, which states report.
 
 import { userInfo } from 'node:os';
 import { isDict, type ModuleContext, messageOf, type PlainDict, p, pyStr, pythonError, type Value } from 'halite/sdk';
@@ -9,11 +9,11 @@ export const connectionArgs = p.kwargs({
   doc: 'connection_host, connection_user, connection_pass, connection_port, connection_db, connection_unix_socket, connection_default_file, connection_charset',
 });
 
-/** Where servers of the distributions listen. */
+/** Default socket paths of distributions. */
 const sockets = ['/run/mysqld/mysqld.sock', '/var/lib/mysql/mysql.sock', '/run/mysql/mysql.sock', '/tmp/mysql.sock'];
 const errorKey = 'mysql.error';
 
-/** The last failure, which is forgotten by asking: states put it into their comments. */
+/** The last failure, cleared when it is read: states put it into their comments. */
 export function takeError(ctx: ModuleContext): string | undefined {
   const text = ctx.cache.get(errorKey) as string | undefined;
   ctx.cache.delete(errorKey);
@@ -32,14 +32,14 @@ interface MysqlError {
   readonly message: string;
 }
 
-/** Mistakes in the statement or the data, which Salt lets through; everything else counts as a failure of operation. */
+/** Errors of the statement or the data, which Salt does not catch; all others are operational errors. */
 const kinds: readonly [name: string, numbers: readonly number[]][] = [
   ['ProgrammingError', [1007, 1064, 1102, 1103, 1110, 1111, 1112, 1113, 1146, 1149]],
   ['IntegrityError', [1048, 1062, 1216, 1217, 1451, 1452]],
   ['DataError', [1230, 1171, 1264, 1265, 1406]],
 ];
 
-/** A failure as Salt's users see it: `MySQL Error 1045: Access denied …`. */
+/** A failure in Salt's form: `MySQL Error 1045: Access denied …`. */
 function errorText(error: MysqlError, where: ConnectionOptions): string {
   const place = where.socketPath ?? where.host ?? 'localhost';
   const unreachable: Readonly<Record<string, string>> = {
@@ -54,7 +54,7 @@ function errorText(error: MysqlError, where: ConnectionOptions): string {
   return `MySQL Error ${error.errno ?? 0}: ${error.sqlMessage ?? messageOf(error)}`;
 }
 
-/** Turns a failure into the note of it, unless it is a mistake in the statement. */
+/** Records a failure, unless it is an error of the statement. */
 export function handleError(error: unknown, where: ConnectionOptions, ctx: ModuleContext, all = false): void {
   const failure = error as MysqlError;
   if (!(error instanceof Error) || (failure.errno === undefined && failure.code === undefined)) throw error;
@@ -101,7 +101,7 @@ const names = [
   'charset',
 ] as const;
 
-/** Arguments of the call first, then the minion's options `mysql.…`; a file of defaults leaves those options out. */
+/** Arguments of the call first, then the minion's options `mysql.…`, which a defaults file replaces. */
 async function named(args: PlainDict, ctx: ModuleContext): Promise<Named> {
   const found: Record<string, Value> = {};
   const withOptions = args['connection_default_file'] === undefined;
@@ -185,7 +185,7 @@ function sessionOn(connection: Connection, where: ConnectionOptions): Session {
   };
 }
 
-/** Connects, does something and disconnects. A failure is noted for states and gives `failed`. */
+/** Connects, calls a function and disconnects. A failure is recorded for states and gives `failed`. */
 export async function withSession<T>(
   args: PlainDict,
   failed: T,
@@ -211,7 +211,7 @@ export async function withSession<T>(
   }
 }
 
-/** `` `name` `` with what is special in names doubled; in grants on databases `_` is no wildcard. */
+/** `` `name` `` with backquotes doubled; in grants on databases `_` is escaped, so that it is not a wildcard. */
 export function quoteIdentifier(name: string, forGrants = false): string {
   const quoted = name.replaceAll('`', '``');
   return `\`${forGrants ? quoted.replaceAll('_', '\\_') : quoted}\``;
@@ -227,7 +227,7 @@ export const asDicts = ({ rows, columns }: Rows): PlainDict[] =>
       ) as PlainDict,
   );
 
-/** Whether a server's version (`10.11.6-MariaDB-…`) is this one or a later one. */
+/** Whether a server's version (`10.11.6-MariaDB-…`) is at least this one. */
 export function isSince(version: string, first: string): boolean {
   const numbers = (text: string): number[] => (/^\d+(?:\.\d+)*/.exec(text)?.[0] ?? '0').split('.').map(Number);
   const [have, want] = [numbers(version), numbers(first)];

@@ -1,4 +1,4 @@
-// Host name, fully qualified name and the addresses behind it.
+// Host name, fully qualified name and addresses.
 
 import { lookup, lookupService } from 'node:dns/promises';
 import { hostname } from 'node:os';
@@ -7,7 +7,7 @@ import { readText } from 'halite/sdk/fs';
 import { which } from 'halite/sdk/system';
 import { lines, partition, words } from 'halite/sdk/text';
 
-/** A name server that does not answer must not hold up the minion; Salt would wait for the resolver's own limit. */
+/** A name server that does not answer must not block the minion; Salt waits for the resolver's own limit. */
 const resolverDeadline = 3000;
 
 function withDeadline<T>(work: Promise<T>, fallback: T, milliseconds = resolverDeadline): Promise<T> {
@@ -42,7 +42,7 @@ export async function addressesOfName(name: string, family: 4 | 6): Promise<stri
   return [...new Set(found.map((entry) => entry.address))];
 }
 
-/** Names behind addresses, sorted; addresses without a name are left out. */
+/** Names of addresses, sorted; addresses without a name are omitted. */
 export async function reverseNames(addresses: readonly string[]): Promise<string[]> {
   const hosts = readText('/etc/hosts') ?? '';
   const nameOf = async (address: string): Promise<string> => {

@@ -52,7 +52,7 @@ export function parseIpAddr(output: string): Interfaces {
       found.set(header[1] as string, data);
       continue;
     }
-    if (/^\d+:/.test(line)) data = undefined; // a name Salt's pattern refuses is left out whole
+    if (/^\d+:/.test(line)) data = undefined; // A name that Salt's pattern does not match is omitted.
     const columns = words(line);
     if (!data || columns.length < 2) continue;
     const type = columns[0] as string;
@@ -83,7 +83,7 @@ function fromNode(): Interfaces {
   return found;
 }
 
-/** True when Node's list is complete: it leaves out interfaces that are down, without carrier or without addresses. */
+/** True when Node's list is complete: it omits interfaces that are down, without carrier or without addresses. */
 function nodeKnowsAll(): boolean {
   const known = networkInterfaces();
   return listDir('/sys/class/net').every((name) => known[name]?.some((entry) => entry.family === 'IPv4'));

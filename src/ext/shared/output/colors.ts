@@ -44,12 +44,12 @@ function themed(theme: Dict): Colors {
   return table((name) => own.get(name) ?? salt[name]);
 }
 
-/** Escape characters in data must not steer the terminal. */
+/** Escape characters in data must not control the terminal. */
 export function stripEscapes(text: string): string {
   return text.includes('\x1b') ? text.replaceAll('\x1b', '?') : text;
 }
 
-/** False when the operator allowed data to carry its own colours. */
+/** False when the operator allows colours in data. */
 export function stripsColors(options: OutputOptions): boolean {
   const setting = options.opts['strip_colors'];
   return setting === undefined || isTruthy(setting);

@@ -1,4 +1,4 @@
-// The lines of the nested display: the default look of results, and of changes inside state results.
+// The lines of the nested display: the default form of results, and of changes inside state results.
 import { isDict, pyRepr, pyStr, type Value } from 'halite/sdk';
 import { splitLines } from 'halite/sdk/text';
 import { type Colors, stripEscapes } from './colors.ts';
@@ -12,12 +12,12 @@ export interface NestedStyle {
   readonly retcode: number;
 }
 
-/** The style, with lines that were made already: long results say the same again and again. */
+/** The style, with a cache of lines, because long results repeat the same lines. */
 interface Pen extends NestedStyle {
   readonly keyLines: LineMemory;
   readonly textLines: LineMemory;
 }
-/** By indent, then by what the line says. */
+/** By indent, then by text. */
 type LineMemory = Map<string, string>[];
 const [mostRemembered, longestRemembered] = [300, 100];
 
@@ -35,7 +35,7 @@ function remember(memory: LineMemory, indent: number, text: string, line: string
 }
 
 const margins: string[] = [];
-/** Blanks: made once for each depth. */
+/** Indentation, created once for each depth. */
 function marginOf(indent: number): string {
   margins[indent] ??= ' '.repeat(indent);
   return margins[indent];
@@ -70,7 +70,7 @@ function addText(lines: string[], text: string, style: Pen, indent: number, pref
   }
 }
 
-/** Bytes that are text are shown as text; others not at all, as in Salt. */
+/** Bytes that are valid text are shown as text; others are not shown, as in Salt. */
 function addBytes(lines: string[], bytes: Uint8Array, style: Pen, indent: number, prefix: string): void {
   try {
     addText(lines, new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes), style, indent, prefix);

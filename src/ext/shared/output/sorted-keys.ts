@@ -1,4 +1,4 @@
-// The order in which outputters walk a dict: sorted as Python sorts, or as given when the dict says so.
+// The order of a dict's entries in outputters: sorted as in Python, or unchanged if the dict is marked as ordered.
 
 import { asNumber, type Dict, dictEntries, pyStr, type Value } from 'halite/sdk';
 import { compareText, isOrdered } from 'halite/sdk/codec';
@@ -26,7 +26,7 @@ export function sortedEntries(dict: Dict): Entry[] | undefined {
   return fails ? undefined : sorted;
 }
 
-/** Sorted keys of small dicts by their keys in order: results are long lists of dicts of one shape. */
+/** Cache of sorted keys for small dicts: results are long lists of dicts with the same keys. */
 const shapes = new Map<string, { readonly given: readonly string[]; readonly sorted: readonly string[] }>();
 const [smallDict, mostShapes] = [32, 500];
 
@@ -41,7 +41,7 @@ function sortedKeys(keys: string[]): readonly string[] {
   return sorted;
 }
 
-/** Keys with line ends may look alike when they are joined. */
+/** Keys with line ends could be ambiguous when they are joined. */
 function isSame(a: readonly string[], b: readonly string[]): boolean {
   for (let at = 0; at < b.length; at++) if (a[at] !== b[at]) return false;
   return a.length === b.length;

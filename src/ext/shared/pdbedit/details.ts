@@ -30,7 +30,7 @@ export const options: readonly (readonly [field: string, argument: keyof Details
   ['machine sid', 'machine_sid', ['-M', '']],
 ];
 
-/** Fields to set: those given that are not so yet. Flags are set whenever they are given. */
+/** The given fields that differ. Flags are always set when they are given. */
 export function changesOf(current: PlainDict, given: Details): [string, string][] {
   return options.flatMap(([field, argument]): [string, string][] => {
     const value = given[argument];

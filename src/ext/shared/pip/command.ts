@@ -1,4 +1,4 @@
-// Running pip: which one, in which environment, as which user.
+// Runs pip: which program, in which environment, as which user.
 
 import {
   commandError,
@@ -15,13 +15,13 @@ import { accessSync, baseName, constants, isDirectory, isFile, normalPath } from
 import { which } from 'halite/sdk/system';
 import { comparePythonVersions } from './pep440.ts';
 
-/** Where pip is and who runs it; arguments of every function. */
+/** The pip program and its user; arguments of every function. */
 export const where = {
   bin_env: p.string({ default: null, falsy: null, doc: 'path of pip, of python, or of a virtual environment' }),
   user: p.string({ default: null, doc: 'run as this user' }),
   cwd: p.string({ default: null, doc: 'run in this folder' }),
 };
-export const useVt = p.bool({ default: false, doc: 'no effect: output arrives as it comes' });
+export const useVt = p.bool({ default: false, doc: 'no effect: output is not buffered' });
 export const envVars = p.oneOf(['dict', 'list', 'string'], {
   default: null,
   falsy: null,
@@ -103,7 +103,7 @@ const versionKey = (binEnv: Value): string => `pip.version${binEnv ? `.${pyStr(b
 /** After pip may have replaced itself. */
 export const forgetVersion = (binEnv: Value, ctx: ModuleContext): boolean => ctx.cache.delete(versionKey(binEnv));
 
-/** The version of pip; asked once per job. */
+/** The version of pip; queried once per job. */
 export async function pipVersion(at: Where, ctx: ModuleContext): Promise<string | null> {
   const key = versionKey(at.bin_env);
   const known = ctx.cache.get(key);

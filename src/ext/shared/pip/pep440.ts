@@ -1,4 +1,4 @@
-// Versions of Python packages: their order, and whether one fits conditions such as `>=1.2,!=1.3`.
+// Versions of Python packages: their order, and whether one meets conditions such as `>=1.2,!=1.3`.
 
 interface Version {
   readonly epoch: number;
@@ -44,7 +44,7 @@ function compareLists(a: readonly number[], b: readonly number[]): number {
   return 0;
 }
 
-/** Where a version stands among those with the same numbers: development, then candidates, itself, then later ones. */
+/** The rank of a version among those with the same numbers: development, pre-release, release, post-release. */
 function preKey(version: Version): readonly [number, string, number] {
   if (version.pre) return [0, version.pre[0], version.pre[1]];
   return version.post === undefined && version.dev !== undefined ? [-1, '', 0] : [1, '', 0];
@@ -88,11 +88,11 @@ export function comparePythonVersions(a: string, b: string): -1 | 0 | 1 | undefi
   return order < 0 ? -1 : order > 0 ? 1 : 0;
 }
 
-/** Versions in ascending order; what is no version comes first. */
+/** Versions in ascending order; invalid versions come first. */
 export const byVersion = (a: string, b: string): number =>
   comparePythonVersions(a, b) ?? Number(parse(a) !== undefined) - Number(parse(b) !== undefined);
 
-/** `==1.2.*`: the numbers begin like this. */
+/** `==1.2.*`: a prefix of the numbers. */
 function hasPrefix(version: Version, text: string): boolean {
   const prefix = parse(text);
   if (!prefix || prefix.epoch !== version.epoch) return false;
@@ -128,7 +128,7 @@ function fitsOne(text: string, version: Version, { operator, version: wanted }: 
   }
 }
 
-/** Whether an installed version fits all conditions. Candidates fit only where a condition names one. */
+/** Whether an installed version meets all conditions. Pre-releases only match when a condition names one. */
 export function fitsConditions(text: string, conditions: readonly Condition[]): boolean {
   if (conditions.length === 0) return true;
   const version = parse(text);

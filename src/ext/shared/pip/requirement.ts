@@ -1,8 +1,8 @@
-// One line that asks for a Python package: `name[extra]>=1.2; marker`, an address, or a path.
+// One requirement of a Python package: `name[extra]>=1.2; marker`, an address, or a path.
 import { isDirectory, isFile } from 'halite/sdk/fs';
 import type { Condition } from './pep440.ts';
 
-/** Name and conditions; an empty name where only installing tells what it is. */
+/** Name and conditions; the name is empty when it is only known after the installation. */
 export type Requirement = { readonly name: string; readonly conditions: readonly Condition[] } | { problem: string };
 
 const opaque: Requirement = { name: '', conditions: [] };

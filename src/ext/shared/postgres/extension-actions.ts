@@ -1,6 +1,6 @@
-// Extensions of PostgreSQL, as functions and states speak of them.
+// Actions on extensions of PostgreSQL, shared by functions and states.
 
-/** What is to be done with an extension, in the words Salt's functions return. */
+/** Actions on an extension, with the names that Salt's functions return. */
 export const notInstalled = 'EXTENSION NOT INSTALLED';
 export const installedState = 'EXTENSION INSTALLED';
 export const toUpgrade = 'EXTENSION TO UPGRADE';

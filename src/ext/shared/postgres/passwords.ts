@@ -2,7 +2,7 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes, timingSafeEqual } from 'node:crypto';
 import { pyStr, pythonError, type Value } from 'halite/sdk';
 
-/** How passwords are stored unless said otherwise. */
+/** The default form of stored passwords. */
 export const defaultEncryption = 'md5';
 
 const md5 = (role: string, password: string): string =>
@@ -15,7 +15,7 @@ function scram(password: string, salt: Buffer = randomBytes(16), iterations = 40
   return `SCRAM-SHA-256$${iterations}:${salt.toString('base64')}$${stored}:${key('Server Key').toString('base64')}`;
 }
 
-/** What is stored for a password; one that is in that form already stays. */
+/** The stored form of a password; unchanged if it already has that form. */
 export function storedPassword(role: string, password: Value, encrypted: Value): string | null {
   if (password === null) return null;
   const text = pyStr(password);
@@ -31,7 +31,7 @@ function same(a: string, b: string): boolean {
   return first.length === second.length && timingSafeEqual(first, second);
 }
 
-/** Whether what is stored belongs to a password. */
+/** Whether a stored form belongs to a password. */
 export function verifyPassword(role: string, password: string, stored: string, method: Value): boolean {
   if (method === 'md5' || method === true)
     return same(stored, password.startsWith('md5') ? password : md5(role, password));

@@ -58,13 +58,13 @@ function ownerOf(pid: number): string {
   }
 }
 
-/** The kernel cuts names at 15 letters; the command line has the rest. */
+/** The kernel truncates names to 15 characters; the command line has the full name. */
 function fullName(short: string, cmdline: readonly string[]): string {
   const long = (cmdline[0] ?? '').split('/').at(-1) ?? '';
   return short.length >= 15 && long.startsWith(short) ? long : short;
 }
 
-/** Its name only, which costs less than all the rest. */
+/** Only its name, which is cheaper to read than everything. */
 export function processName(pid: number): string | undefined {
   const short = readText(`/proc/${pid}/comm`)?.replace(/\n$/, '');
   if (short === undefined || short.length < 15) return short;

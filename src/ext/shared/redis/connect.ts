@@ -1,4 +1,4 @@
-// Connections to Redis: one server, a socket, sentinels or a cluster, behind the few commands that are needed.
+// Connections to Redis: one server, a socket, sentinels or a cluster, with the few commands that are needed.
 import { asNumber, dictGet, HaliteError, isDict, messageOf, pyStr, type Value, withTimeout } from 'halite/sdk';
 import type { Cluster, Redis, RedisOptions } from 'ioredis';
 import { hostPort } from '../http/request.ts';
@@ -20,7 +20,7 @@ export interface RedisLink {
   readonly client: Redis | Cluster;
   /** The servers that hold keys: the masters of a cluster, or the one server. */
   holders(): Redis[];
-  /** Runs commands and turns loss of the server into one clear error. */
+  /** Runs commands; the loss of the server becomes one clear error. */
   guarded<T>(work: () => Promise<T>): Promise<T>;
   close(): void;
 }
@@ -48,7 +48,7 @@ export async function connectRedis(settings: RedisSettings): Promise<RedisLink> 
     ...(settings.password === null ? {} : { password: settings.password }),
     connectTimeout: connectMs,
     commandTimeout: commandMs,
-    // A command fails soon when the server is away; whoever called decides about trying again.
+    // A command fails quickly when the server is unreachable; the caller decides about a retry.
     maxRetriesPerRequest: 1,
     lazyConnect: true,
   };
@@ -77,7 +77,7 @@ function serverOf(settings: RedisSettings): RedisOptions {
   return { host: settings.host, port: settings.port };
 }
 
-/** A cluster whose members cannot be reached would be looked for without end. */
+/** Limits the search for cluster members that cannot be reached. */
 function inTime(work: Promise<void>): Promise<void> {
   return withTimeout(work, connectMs, () => {
     throw new Error(`no answer within ${connectMs / 1000} seconds`);
@@ -85,7 +85,7 @@ function inTime(work: Promise<void>): Promise<void> {
 }
 
 async function linkOf(client: Redis | Cluster, place: string): Promise<RedisLink> {
-  // The library reports why a connection failed by event only, and without a listener prints it.
+  // The library reports connection errors only as events, and prints them without a listener.
   let last = '';
   client.on('error', (error: Error) => {
     last = error.message;

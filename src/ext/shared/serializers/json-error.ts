@@ -1,4 +1,4 @@
-// Says what is wrong with a JSON text in the words of Python's decoder.
+// Describes an error in a JSON text with the message of Python's decoder.
 
 export interface JsonFault {
   readonly message: string;
@@ -18,7 +18,7 @@ const space = /[ \t\n\r]*/y;
 const literal = /null|true|false|NaN|-?Infinity|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?/y;
 const maxDepth = 900;
 
-/** The first fault of a text; undefined when Python would accept it. */
+/** The first error in a text; undefined when Python would accept it. */
 export function pythonJsonError(text: string): JsonFault | undefined {
   try {
     const end = skip(text, value(text, skip(text, 0), 0));
@@ -75,7 +75,7 @@ function array(text: string, start: number, depth: number): number {
   }
 }
 
-/** `start` is behind the opening quote. */
+/** `start` is the position after the opening quote. */
 function string(text: string, start: number): number {
   for (let at = start; at < text.length; at++) {
     const code = text.charCodeAt(at);

@@ -82,7 +82,7 @@ const yaml: Serializer = {
     if (options['explicit_start'] !== true) return bare;
     return isBlock(value, flow) ? `---\n${bare}` : `--- ${bare}`;
   },
-  // Of equal keys the last counts here, other than in state files.
+  // The last of several equal keys is used here, unlike in state files.
   deserialize: (source) => loadYaml(textOf(source), { duplicates: 'last' }),
 };
 
@@ -177,7 +177,7 @@ const serializers: Readonly<Record<string, Serializer>> = {
   },
 };
 
-/** The serializer and one of its directions, or Salt's words about what is missing. */
+/** The serializer and one of its directions, or Salt's message about what is missing. */
 export function serializerFor<K extends keyof Serializer>(name: string, direction: K): NonNullable<Serializer[K]> {
   const found = Object.hasOwn(serializers, name) ? serializers[name] : undefined;
   if (!found) throw commandError(`Serializer '${name}' not found.`);

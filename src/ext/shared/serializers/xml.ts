@@ -18,10 +18,10 @@ function unescaped(text: string): string {
   });
 }
 
-/** `x:name` → `name`, as Salt drops name spaces. */
+/** `x:name` → `name`, because Salt drops namespaces. */
 const localName = (name: string): string => name.slice(name.indexOf(':') + 1);
 
-/** The root element. Throws for what is no XML; declarations of entities are not followed. */
+/** The root element. Throws for invalid XML; entity declarations are ignored. */
 export function parseXml(source: string): Element {
   const root: Element = { name: '', children: [], text: null };
   const stack: Element[] = [root];

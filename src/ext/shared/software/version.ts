@@ -15,7 +15,7 @@ export interface Installation {
 
 let known: Installation | undefined;
 
-/** Where Halite is installed and its version: the nearest package.json above this code that names it. */
+/** The installation folder and the version of Halite, from the nearest package.json above this code. */
 export function installation(): Installation {
   if (known) return known;
   const start = dirname(fileURLToPath(import.meta.url));
@@ -30,7 +30,7 @@ export function installation(): Installation {
         return known;
       }
     } catch {
-      // Not here: look further up.
+      // Continue in the parent folder.
     }
     if (folder === dirname(folder)) break;
   }

@@ -1,4 +1,4 @@
-// What the SQL returners need of a database, and their errors: what may pass, and what never will.
+// The database interface of the SQL returners, and errors: temporary and permanent ones.
 import { HaliteError, messageOf } from 'halite/sdk';
 
 export type SqlValue = string | number | boolean | null;
@@ -7,12 +7,12 @@ export type SqlRun = (sql: string, values?: readonly SqlValue[]) => Promise<SqlR
 
 export interface SqlClient {
   readonly run: SqlRun;
-  /** Everything or nothing. */
+  /** Runs the statements in one transaction. */
   transaction<T>(work: (run: SqlRun) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
-/** How a database says things. */
+/** The SQL dialect of a database. */
 export interface Dialect {
   /** A column or table name, quoted. */
   name(text: string): string;
@@ -20,12 +20,12 @@ export interface Dialect {
   mark(n: number): string;
   /** A JSON column as text. */
   asText(column: string): string;
-  /** JSON text as the column takes it. */
+  /** JSON text in the form that the column accepts. */
   json(text: string): string;
   success(value: boolean): SqlValue;
-  /** After an INSERT: a row with that key is left as it is. */
+  /** The clause after an INSERT that keeps an existing row with the same key. */
   readonly unlessThere: string;
-  /** So many seconds ago. */
+  /** The time this many seconds ago. */
   ago(mark: string): string;
   /** An empty table with the columns of another. */
   copyTable(copy: string, original: string): string;
@@ -45,15 +45,15 @@ export async function loadDriver<T>(name: string, load: () => Promise<T>): Promi
 
 export interface ErrorWords {
   readonly returner: string;
-  /** Where the database is. */
+  /** The address of the database. */
   readonly place: string;
-  /** Codes of errors that come from the data itself: trying again does not help. */
+  /** Codes of errors of the data itself: a retry does not help. */
   isPermanent(code: string): boolean;
-  /** Codes of a table or database that is not there. */
+  /** Codes of a missing table or database. */
   isMissing(code: string): boolean;
 }
 
-/** store.unavailable when trying again later may help, call.failed when this data will never be taken. */
+/** store.unavailable when a later retry may help, call.failed when this data will never be accepted. */
 export function sqlError(words: ErrorWords, error: unknown): HaliteError {
   if (error instanceof HaliteError) return error;
   const code = String((error as { code?: unknown } | null)?.code ?? '');
@@ -76,14 +76,14 @@ export function sqlError(words: ErrorWords, error: unknown): HaliteError {
   );
 }
 
-/** An attempt to reach several addresses has its reasons inside. */
+/** When several addresses fail, the reasons are inside the error. */
 function wordsOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return messageOf(error.errors[0]);
   const text = messageOf(error);
   return text !== '' ? text : String((error as { code?: unknown } | null)?.code ?? 'unknown error');
 }
 
-/** One after the other, however many ask at the same time. */
+/** Runs concurrent calls one after the other. */
 export function inTurn(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {

@@ -1,4 +1,4 @@
-// A SQLite file for returners, with the library at hand: better-sqlite3, or Node's own from version 22.13 on.
+// A SQLite file for returners, with better-sqlite3, or Node's own library from version 22.13 on.
 import { HaliteError, messageOf } from 'halite/sdk';
 import { type Dialect, type ErrorWords, type SqlClient, type SqlRow, type SqlRun, sqlError } from './sql-client.ts';
 
@@ -24,7 +24,7 @@ export const sqliteDialect: Dialect = {
   copyTable: (copy, original) => `CREATE TABLE IF NOT EXISTS ${copy} AS SELECT * FROM ${original} WHERE 0`,
 };
 
-/** The file itself, for those who have statements of their own. */
+/** The database handle, for callers with their own statements. */
 export async function openNative(file: string): Promise<NativeSqlite> {
   try {
     const { default: Better } = await import('better-sqlite3');
@@ -45,7 +45,7 @@ export async function openNative(file: string): Promise<NativeSqlite> {
 
 const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? '');
 
-/** Opens a file; tables that are missing are made by `schema`. */
+/** Opens a file; `schema` creates missing tables. */
 export async function openSqlite(file: string, timeoutMs: number, schema: string): Promise<SqlClient> {
   const words: ErrorWords = {
     returner: 'sqlite3',

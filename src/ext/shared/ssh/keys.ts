@@ -1,4 +1,4 @@
-// Public keys as they stand in files: kind, key, comment, options and fingerprint.
+// Public keys in files: kind, key, comment, options and fingerprint.
 import { createHash, getHashes } from 'node:crypto';
 import { commandError, newDict, type PlainDict } from 'halite/sdk';
 import { readFileSync } from 'halite/sdk/fs';
@@ -24,7 +24,7 @@ export function kindOf(enc: string): string {
   throw commandError(`Incorrect encryption key type '${enc}'.`);
 }
 
-/** The fingerprint of a key in base64, in pairs; undefined when it is no key. */
+/** The fingerprint of a base64 key as pairs of digits; undefined when the key is invalid. */
 export function fingerprint(key: string, hashType: string | null): string | undefined {
   const type = (hashType ?? 'sha256').toLowerCase();
   if (!getHashes().includes(type)) throw commandError(`The fingerprint_hash_type ${type} is not supported.`);
@@ -32,7 +32,7 @@ export function fingerprint(key: string, hashType: string | null): string | unde
   return createHash(type).update(Buffer.from(key, 'base64')).digest('hex').match(/../g)?.join(':');
 }
 
-/** `options kind key comment` in its parts: the expression Salt cuts such lines with. */
+/** Splits `options kind key comment` with the same expression as Salt. */
 export const keyLine = /^(.*?)\s?((?:sk-)?(?:ssh-|ecds)[\w@.-]+\s.+)$/;
 
 export interface AuthKey {

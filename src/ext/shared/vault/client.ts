@@ -1,4 +1,4 @@
-// Vault as functions use it: a connection with a token, kept while it is good, and paths of both kinds of key/value engines.
+// The Vault client: a connection with a token, cached while it is valid, and paths of both versions of key/value engines.
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { dictGet, type ExtensionLog, HaliteError, isDict, pyStr, type Value } from 'halite/sdk';
@@ -6,16 +6,16 @@ import { readFile, rename, rm, writeFile } from 'halite/sdk/fs';
 import { askVault, fieldOf, isOk, type VaultAnswer } from './request.ts';
 import { now, ownToken, serverOf, type VaultConnection, vaultConfig } from './token.ts';
 
-/** Where Vault is asked from. */
+/** The caller of Vault: a minion, the master, or the master for a minion. */
 export interface VaultHost {
   readonly opts: Readonly<Record<string, Value>>;
   readonly log: ExtensionLog;
   readonly signal: AbortSignal | undefined;
-  /** Keeps connections; of pillar compilations one for each minion. */
+  /** Caches connections; pillar compilations have one for each minion. */
   readonly cache: Map<string, unknown>;
-  /** Tells connections of one process apart. */
+  /** The cache key of a connection. */
   readonly name: string;
-  /** Asks the master for a token; undefined: the configuration here has all that is needed. */
+  /** Requests a token from the master; undefined: the local configuration is complete. */
   readonly fromMaster?: (() => Promise<Value>) | undefined;
 }
 
@@ -23,7 +23,7 @@ export const tokenFile = (opts: Readonly<Record<string, Value>>): string =>
   join(pyStr(opts['cachedir'] ?? ''), 'salt_vault_token');
 
 const key = (host: VaultHost): string => `vault connection ${host.name}`;
-/** Not used to the last second. */
+/** Safety margin before a token expires. */
 const margin = 10;
 
 async function connect(host: VaultHost): Promise<VaultConnection> {
@@ -32,7 +32,7 @@ async function connect(host: VaultHost): Promise<VaultConnection> {
   return { ...serverOf(config), token: await ownToken(config, host.signal), until: now() + 3600 };
 }
 
-/** The connection behind the master's answer. */
+/** The connection described by the master's answer. */
 function granted(result: Value, host: VaultHost): VaultConnection {
   if (!isDict(result)) {
     throw new HaliteError(
@@ -54,7 +54,7 @@ function granted(result: Value, host: VaultHost): VaultConnection {
     url: text('url'),
     token: text('token'),
     namespace: dictGet(result, 'namespace') ? text('namespace') : null,
-    // The file of the authorities may lie elsewhere on this machine.
+    // The CA file may have another path on this machine.
     verify: verify ?? (ours !== undefined && isDict(ours) ? (dictGet(ours, 'verify') ?? null) : null),
     until: Number(dictGet(result, 'issued') ?? now()) + Number(dictGet(result, 'lease_duration') || 3600),
     onDisk: dictGet(result, 'token_backend') === 'disk',
@@ -71,7 +71,7 @@ async function connection(host: VaultHost): Promise<VaultConnection> {
   return fresh;
 }
 
-/** The file as Salt writes it, so that either can go on with the other's token. */
+/** The token file in Salt's form, so that Salt and Halite can use each other's token. */
 interface CachedToken {
   readonly url: string;
   readonly token: string;
@@ -132,7 +132,7 @@ export interface Question {
   readonly json?: string;
 }
 
-/** Asks; a token that is no good any more is replaced once. */
+/** Sends a request; an invalid token is replaced once. */
 export async function ask(host: VaultHost, question: Question): Promise<VaultAnswer> {
   for (let retry = false; ; retry = true) {
     const link = await connection(host);
@@ -145,7 +145,7 @@ export async function ask(host: VaultHost, question: Question): Promise<VaultAns
   }
 }
 
-/** The server counts every request; Salt leaves some out, is refused and asks again. */
+/** The server counts every request; Salt does not count some, is refused and retries. */
 async function countUse(host: VaultHost, link: VaultConnection): Promise<void> {
   if (link.uses === undefined) return;
   link.uses -= 1;
@@ -165,7 +165,7 @@ interface Mount {
   readonly v2: boolean;
 }
 
-/** Where the data of a path really lies: engines of version 2 have a word of their own behind the mount. */
+/** The real path of data: engines of version 2 add a word after the mount. */
 export async function kvPaths(host: VaultHost, given: string): Promise<KvPaths> {
   const path = given.replace(/^\/+/, '');
   const mount = await mountOf(host, path);
@@ -199,7 +199,7 @@ async function mountOf(host: VaultHost, path: string): Promise<Mount | undefined
   return mount;
 }
 
-/** What Vault answers for a secret, and whether its data is one level deeper. */
+/** Vault's answer for a secret, and whether its data is one level deeper. */
 export async function readSecret(
   host: VaultHost,
   path: string,

@@ -1,4 +1,4 @@
-// From where a function asks Vault: with its own configuration, with a token of the master, or on the master for a minion.
+// How a function accesses Vault: with its own configuration, with a token from the master, or on the master for a minion.
 import { sign } from 'node:crypto';
 import { join } from 'node:path';
 import {
@@ -23,14 +23,14 @@ function sourceOf(ctx: ModuleContext): Source {
   if (place && place !== 'local' && place !== 'master')
     throw commandError('config_location must be either local or master');
   const onMaster = ctx.opts['__role'] === 'master';
-  // Templates of a pillar run on the master, but with the rights of the minion they are for.
+  // Templates of a pillar run on the master, but with the rights of their minion.
   if (onMaster) return ctx.master === undefined && dictGet(ctx.grains, 'id') && place !== 'local' ? 'mint' : 'local';
   if (place === 'local' || place === 'master') return place;
   const { local, file_client: files, master_type: type } = ctx.opts;
   return local || files === 'local' || type === 'disable' ? 'local' : 'master';
 }
 
-/** Asks the master's runner for a token, with the minion's signature. */
+/** Requests a token from the master's runner, with the minion's signature. */
 async function askRunner(ctx: ModuleContext): Promise<Value> {
   const id = pyStr(dictGet(ctx.grains, 'id') ?? ctx.id);
   const pem = await readFile(join(pyStr(ctx.opts['pki_dir'] ?? ''), 'minion.pem'), 'utf8');
@@ -51,7 +51,7 @@ export interface Beneficiary {
   readonly pillar: Value;
 }
 
-/** A token for a minion, made where the master's configuration is at hand. */
+/** A token for a minion, created with the master's configuration. */
 export function mintFor(
   who: Beneficiary,
   config: PlainDict,

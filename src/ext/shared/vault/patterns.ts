@@ -1,14 +1,14 @@
-// Names of policies and paths with fields: `saltstack/by-role/{grains[roles]}`; a list makes one name for each of its items.
+// Names of policies and paths with fields: `saltstack/by-role/{grains[roles]}`; a list gives one name for each item.
 import { dictGet, isDict, pyStr, type Value } from 'halite/sdk';
 
 export type Fields = Readonly<Record<string, Value>>;
 
-/** A field that is not there: the name cannot be made. */
+/** Thrown for a missing field. */
 export class MissingField extends Error {}
 
 const field = /\{\{|\}\}|\{([^{}]*)\}/g;
 
-/** `pillar[a][b]` looked up. */
+/** Looks up `pillar[a][b]`. */
 function fieldValue(path: string, fields: Fields): Value {
   const [, first = '', rest = ''] = /^([^[]*)(.*)$/s.exec(path) ?? [];
   let value: Value | undefined = Object.hasOwn(fields, first) ? fields[first] : undefined;
@@ -22,7 +22,7 @@ function fieldValue(path: string, fields: Fields): Value {
   return value;
 }
 
-/** All names a pattern stands for. */
+/** All names that a pattern expands to. */
 export function expandPattern(pattern: string, fields: Fields): string[] {
   for (const [token, path] of pattern.matchAll(field)) {
     if (path === undefined) continue;

@@ -1,4 +1,4 @@
-// One request to Vault's HTTP interface; the token never comes into a message.
+// One request to Vault's HTTP interface; the token never appears in a message.
 import { dictGet, HaliteError, isDict, type PlainDict, pyStr, type Value } from 'halite/sdk';
 import { loadJson } from 'halite/sdk/codec';
 import { httpCall, joinUrl } from '../http/request.ts';
@@ -7,13 +7,13 @@ export interface VaultServer {
   readonly url: string;
   /** Of Vault Enterprise. */
   readonly namespace?: string | null | undefined;
-  /** false accepts every certificate, a text is the file of the authorities. */
+  /** false accepts every certificate, a text is the path of the CA file. */
   readonly verify?: Value | undefined;
 }
 
 export interface VaultAsk {
   readonly method?: string;
-  /** Behind `/v1/`. */
+  /** The path after `/v1/`. */
   readonly path: string;
   readonly token?: string | null;
   readonly json?: string;
@@ -28,7 +28,7 @@ export interface VaultAnswer {
 }
 
 const timeoutMs = 120_000;
-/** Every status is an answer; what it means depends on the question. */
+/** Does not throw for any status; the caller interprets it. */
 const anyStatus = Array.from({ length: 300 }, (_, at) => 300 + at);
 
 export async function askVault(server: VaultServer, ask: VaultAsk): Promise<VaultAnswer> {
@@ -82,7 +82,7 @@ const reasons: Readonly<Record<number, string>> = {
 
 export const reasonOf = (status: number): string => reasons[status] ?? 'Unknown';
 
-/** Throws for an answer that is a refusal, in the words of Python's requests. */
+/** Throws for an error status, with the message of Python's requests. */
 export function checkStatus(answer: VaultAnswer): void {
   if (isOk(answer)) return;
   const whose = answer.status < 500 ? 'Client' : 'Server';

@@ -1,4 +1,4 @@
-// Tokens: the one of this machine's own configuration, and those a master makes for its minions.
+// Tokens: from this machine's own configuration, and tokens that a master creates for its minions.
 import {
   type Dict,
   dictGet,
@@ -16,11 +16,11 @@ import { askVault, fieldOf, reasonOf, type VaultAnswer, type VaultServer, vaultT
 
 export interface VaultConnection extends VaultServer {
   readonly token: string;
-  /** How often the token can still be used; undefined: any number of times. */
+  /** The remaining number of uses; undefined: unlimited. */
   uses?: number;
-  /** Seconds since 1970 until which it is good. */
+  /** Expiry in seconds since 1970. */
   readonly until: number;
-  /** Kept in a file, for later processes. */
+  /** Stored in a file, for later processes. */
   readonly onDisk?: boolean;
 }
 
@@ -50,10 +50,10 @@ function authOf(config: PlainDict): PlainDict {
   return auth;
 }
 
-/** Tokens of approles, which log in once and again when theirs has run out: by address and role. */
+/** Tokens of approles by address and role; an approle logs in again when its token has expired. */
 const roleTokens = new Map<string, string>();
 
-/** The token the configuration itself gives: written there, by an approle, or wrapped. */
+/** The token of the configuration: written there, from an approle, or wrapped. */
 export async function ownToken(config: PlainDict, signal?: AbortSignal): Promise<string> {
   const server = serverOf(config);
   const auth = authOf(config);
@@ -109,7 +109,7 @@ export function policiesFor(config: PlainDict, fields: Fields, log: ExtensionLog
   const patterns = Array.isArray(set) ? set.map(pyStr) : ['saltstack/minion/{minion}', 'saltstack/minions'];
   return patterns.flatMap((pattern) => {
     try {
-      // Vault knows them in lower case only.
+      // Vault stores policy names in lower case.
       return expandPattern(pattern, fields).map((name) => name.toLowerCase());
     } catch (error) {
       if (!(error instanceof MissingField)) throw error;
@@ -122,7 +122,7 @@ export function policiesFor(config: PlainDict, fields: Fields, log: ExtensionLog
 export interface TokenRequest {
   readonly minionId: string;
   readonly policies: readonly string[];
-  /** What the minion asks for; counts only with `allow_minion_override`. */
+  /** The minion's requested limits, used only with `allow_minion_override`. */
   readonly ttl?: Value | undefined;
   readonly uses?: Value | undefined;
   readonly jid?: string | undefined;
@@ -130,7 +130,7 @@ export interface TokenRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Makes a token for a minion: what `vault.generate_token` answers, or `{error}`. */
+/** Creates a token for a minion: the answer of `vault.generate_token`, or `{error}`. */
 export async function mintToken(config: PlainDict, wanted: TokenRequest): Promise<PlainDict> {
   const auth = authOf(config);
   const override = auth['allow_minion_override'] === true;

@@ -1,4 +1,4 @@
-// Making certificates and requests.
+// Builds certificates and requests.
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 import { commandError, invocationError, pyStr, type Value } from 'halite/sdk';
 import { bits, explicit, integer, none, oid, sequence, set, time } from './der.ts';
@@ -16,7 +16,7 @@ const ecOids = ['1.2.840.10045.4.1', ...['1', '2', '3', '4'].map((last) => `1.2.
 export interface Algorithm {
   readonly oid: string;
   readonly der: Buffer;
-  /** null for keys that have their own. */
+  /** null for key types with a fixed digest. */
   readonly hash: string | null;
 }
 
@@ -75,7 +75,7 @@ function moment(value: Value, otherwise: Date): Date {
   return at;
 }
 
-/** What a certificate is to be, before it is signed. */
+/** The content of a certificate before it is signed. */
 export interface CertificatePlan {
   readonly serial: bigint;
   readonly subject: Buffer;
@@ -84,9 +84,9 @@ export interface CertificatePlan {
   readonly notBefore: Date;
   readonly notAfter: Date;
   readonly extensions: Extension[];
-  /** Undefined when somebody else signs it. */
+  /** Undefined when another party signs it. */
   readonly signingKey: KeyObject | undefined;
-  /** Undefined when it signs itself. */
+  /** Undefined for a self-signed certificate. */
   readonly issuerKey: KeyObject | undefined;
 }
 
@@ -105,7 +105,7 @@ function subjectKey(args: CertArgs, signingKey: KeyObject | undefined): Buffer {
   );
 }
 
-/** What the extensions are told of the issuer. */
+/** Data of the issuer for the extensions. */
 function surroundings(args: CertArgs, spki: Buffer, subject: Buffer, serial: bigint): Surroundings {
   if (!args['signing_cert']) return { subjectKey: spki, issuerKey: spki, issuerName: subject, issuerSerial: serial };
   const issuer = parseCertificate(loadCertificate(text(args, 'signing_cert')).raw);
@@ -119,7 +119,7 @@ function surroundings(args: CertArgs, spki: Buffer, subject: Buffer, serial: big
   };
 }
 
-/** Puts together a certificate. `known` is the number of one it is compared with. */
+/** Builds a certificate. `known` is the serial number of the certificate it is compared with. */
 export function planCertificate(args: CertArgs, options: { remote?: boolean; known?: bigint } = {}): CertificatePlan {
   const signingKey = options.remote
     ? undefined

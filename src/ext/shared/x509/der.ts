@@ -1,4 +1,4 @@
-// DER, the encoding of certificates: just what they need, written and read.
+// Reads and writes DER, the encoding of certificates, as far as they need it.
 
 const joined = (parts: readonly Uint8Array[]): Buffer => Buffer.concat(parts);
 
@@ -14,16 +14,16 @@ function tlv(tag: number, ...content: readonly Uint8Array[]): Buffer {
 }
 
 export const sequence = (...items: readonly Uint8Array[]): Buffer => tlv(0x30, ...items);
-/** The members of a set are in the order of their bytes. */
+/** The members of a set are sorted by their bytes. */
 export const set = (...items: readonly Uint8Array[]): Buffer => tlv(0x31, ...[...items].sort(Buffer.compare));
 export const octets = (content: Uint8Array): Buffer => tlv(0x04, content);
 export const bits = (content: Uint8Array, unused = 0): Buffer => tlv(0x03, Buffer.from([unused]), content);
 export const boolean = (value: boolean): Buffer => tlv(0x01, Buffer.from([value ? 0xff : 0]));
 export const none = (): Buffer => tlv(0x05);
 export const text = (tag: number, value: string): Buffer => tlv(tag, Buffer.from(value, 'utf8'));
-/** `[n]` with something inside. */
+/** Explicit tag `[n]`. */
 export const explicit = (n: number, ...content: readonly Uint8Array[]): Buffer => tlv(0xa0 | n, ...content);
-/** `[n]` in place of the tag. */
+/** Implicit tag `[n]`. */
 export const implicit = (n: number, content: Uint8Array): Buffer => tlv(0x80 | n, content);
 
 export function integer(value: bigint): Buffer {
@@ -62,7 +62,7 @@ export interface Element {
   readonly whole: Buffer;
 }
 
-/** The elements one after another; throws for what is no DER. */
+/** The elements in sequence; throws for invalid DER. */
 export function elements(bytes: Buffer): Element[] {
   const found: Element[] = [];
   for (let at = 0; at < bytes.length; ) {

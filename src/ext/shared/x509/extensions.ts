@@ -1,4 +1,4 @@
-// Extensions of certificates and requests: from the words of a state to DER.
+// Extensions of certificates and requests: from the arguments of a state to DER.
 import { createHash } from 'node:crypto';
 import { commandError, dictEntries, invocationError, isDict, pyStr, type Value } from 'halite/sdk';
 import {
@@ -31,7 +31,7 @@ export const extensionOids: Readonly<Record<string, string>> = {
   tlsfeature: '1.3.6.1.5.5.7.1.24',
   nsComment: '2.16.840.1.113730.1.13',
 };
-/** What else they may be called in states. */
+/** Alternative names in states. */
 export const longExtensionNames: Readonly<Record<string, string>> = {
   'X509v3 Basic Constraints': 'basicConstraints',
   'X509v3 Key Usage': 'keyUsage',
@@ -46,7 +46,7 @@ export const longExtensionNames: Readonly<Record<string, string>> = {
   'TLS Feature': 'tlsfeature',
   'Netscape Comment': 'nsComment',
 };
-/** Asking for these makes no sense, as only the issuer knows them. */
+/** Not allowed in requests, because only the issuer knows their values. */
 export const onlyForIssuers = ['authorityInfoAccess', 'authorityKeyIdentifier', 'crlDistributionPoints'];
 /** Known to Salt, but not here. */
 const unsupported = [
@@ -81,7 +81,7 @@ export interface Extension {
   readonly value: Buffer;
 }
 
-/** What extensions may need to know. */
+/** Data that extensions may need. */
 export interface Surroundings {
   /** Public keys as SubjectPublicKeyInfo. */
   readonly subjectKey: Buffer;
@@ -100,7 +100,7 @@ export function keyId(spki: Buffer): Buffer {
     .digest();
 }
 
-/** `critical, a:b, c`, a list or a dictionary → words and whether it is critical. */
+/** `critical, a:b, c`, a list or a dictionary → words, and whether the extension is critical. */
 function words(given: Value): { critical: boolean; items: [string, string][] } {
   // The first comma may be missing.
   const value = typeof given === 'string' ? given.replace(/^critical[\s,]+/, 'critical,') : given;
@@ -133,7 +133,7 @@ function addressBytes(address: string): Buffer {
   return Buffer.concat(all.map((group) => Buffer.from(group.padStart(4, '0'), 'hex')));
 }
 
-/** `DNS:example.org` and its like. */
+/** General names such as `DNS:example.org`. */
 function generalName(kind: string, value: string): Buffer {
   const plain = (n: number): Buffer => implicit(n, Buffer.from(value, 'utf8'));
   switch (kind.toLowerCase()) {

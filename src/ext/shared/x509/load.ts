@@ -1,4 +1,4 @@
-// Keys, certificates and requests from wherever they are: a path, PEM text, or DER.
+// Loads keys, certificates and requests from a path, PEM text, or DER.
 import { createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { commandError, invocationError, pyStr, type Value } from 'halite/sdk';
 import { readFileSync, statSync } from 'halite/sdk/fs';
@@ -12,7 +12,7 @@ export function isPath(value: Value): boolean {
   return statSync(value, { throwIfNoEntry: false })?.isFile() ?? false;
 }
 
-/** The bytes that are meant: a file, PEM text (with written-out line breaks), base64 or bytes. */
+/** The bytes of a file, PEM text (also with `\n` for line breaks), base64 or bytes. */
 export function bytesOf(value: Value): Buffer {
   if (value instanceof Uint8Array) return Buffer.from(value);
   const text = pyStr(value);
@@ -24,7 +24,7 @@ export function bytesOf(value: Value): Buffer {
 
 export const encodingOf = (bytes: Buffer): Encoding => (bytes.includes('-----BEGIN') ? 'pem' : 'der');
 
-/** What a problem with a key was: the passphrase, or the key itself. */
+/** The cause of a problem with a key: the passphrase, or the key itself. */
 export type KeyProblem = 'missing' | 'wrong' | 'superfluous' | 'unreadable';
 const sentences: Readonly<Record<KeyProblem, string>> = {
   missing: 'Private key is encrypted. Please provide a password.',
@@ -36,7 +36,7 @@ const sentences: Readonly<Record<KeyProblem, string>> = {
 const isEncrypted = (bytes: Buffer): boolean =>
   encodingOf(bytes) === 'pem'
     ? /ENCRYPTED/.test(bytes.toString('latin1'))
-    : // An encrypted key begins with the way it is encrypted, another one with a version.
+    : // An encrypted key begins with its algorithm, an unencrypted one with a version.
       (() => {
         try {
           return inside(elements(bytes)[0])[0]?.tag === 0x30;
@@ -45,7 +45,7 @@ const isEncrypted = (bytes: Buffer): boolean =>
         }
       })();
 
-/** A private key, or what is wrong with it. */
+/** A private key, or an error. */
 export function tryPrivateKey(bytes: Buffer, passphrase: Value): KeyObject | KeyProblem {
   const encrypted = isEncrypted(bytes);
   if (encrypted && passphrase === null) return 'missing';
@@ -63,7 +63,7 @@ function parsePrivate(bytes: Buffer, passphrase: Value): KeyObject | undefined {
     try {
       return createPrivateKey({ ...way, ...secret });
     } catch {
-      // Another form may fit.
+      // Try the next form.
     }
   }
   return undefined;
@@ -75,7 +75,7 @@ export function loadPrivateKey(value: Value, passphrase: Value = null): KeyObjec
   return got;
 }
 
-/** The first certificate; what is no certificate gives undefined. */
+/** The first certificate; undefined when there is none. */
 export function tryCertificate(bytes: Buffer): X509Certificate | undefined {
   try {
     return new X509Certificate(bytes);
@@ -131,7 +131,7 @@ export function loadPublicKey(value: Value, passphrase: Value = null): KeyObject
     const spki = inside(info)[2]?.whole;
     if (spki) return createPublicKey({ key: Buffer.from(spki), format: 'der', type: 'spki' });
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw commandError('Could not load key as certificate, public key, private key or CSR');
 }

@@ -1,4 +1,4 @@
-// Names of holders and issuers of certificates.
+// Subject and issuer names of certificates.
 import {
   commandError,
   dictEntries,
@@ -12,7 +12,7 @@ import {
 } from 'halite/sdk';
 import { type Element, elements, inside, oid, readOid, sequence, set, text } from './der.ts';
 
-/** In the order they have in a name. */
+/** Attributes in the order of a name. */
 export const nameOids: Readonly<Record<string, string>> = {
   C: '2.5.4.6',
   ST: '2.5.4.8',
@@ -27,7 +27,7 @@ export const nameOids: Readonly<Record<string, string>> = {
   UID: '0.9.2342.19200300.100.1.1',
   SERIALNUMBER: '2.5.4.5',
 };
-/** What else they may be called. */
+/** Alternative names. */
 export const longNames: Readonly<Record<string, string>> = {
   commonName: 'CN',
   localityName: 'L',
@@ -42,7 +42,7 @@ export const longNames: Readonly<Record<string, string>> = {
   emailAddress: 'MAIL',
   serialNumber: 'SERIALNUMBER',
 };
-/** Shown in text: those RFC 4514 names, the others by number. */
+/** Attributes that RFC 4514 names; others are shown by number. */
 const shown: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     ['C', 'ST', 'L', 'STREET', 'O', 'OU', 'CN', 'UID'].map((name) => [nameOids[name] as string, name]),
@@ -63,7 +63,7 @@ function attribute(name: string, value: string): Buffer {
   return sequence(oid(number), text(kinds[short.toUpperCase()] ?? utf8, value));
 }
 
-/** `CN=x,O=y` from the most to the least special: the other way round than in the certificate. */
+/** `CN=x,O=y`, in the reverse order of the certificate. */
 function fromText(dn: string): Buffer[] {
   const parts = [...dn.matchAll(/((?:[^,\\]|\\.)+)(?:,|$)/g)].map((match) => match[1] ?? '');
   return parts.reverse().map((part) => {
@@ -81,7 +81,7 @@ function fromText(dn: string): Buffer[] {
   });
 }
 
-/** A name in DER: from text, from a list of `CN=x` or dictionaries, or from a dictionary that may hold other things. */
+/** A name in DER: from text, from a list of `CN=x` or dictionaries, or from a dictionary that may have other keys too. */
 export function encodeName(dn: Value): Buffer {
   if (typeof dn === 'string') return sequence(...fromText(dn));
   if (Array.isArray(dn))

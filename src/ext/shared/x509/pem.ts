@@ -1,9 +1,9 @@
-// Blocks of PEM: found in a text, tidied up, written.
+// Finds, normalizes and writes PEM blocks.
 
 import { invocationError, pyStr, type Value } from 'halite/sdk';
 import { readText, replaceSecretNow, writeFileSync } from 'halite/sdk/fs';
 
-/** The first block of a kind (of any kind), in lines of 64 characters. */
+/** The first block of one or any kind, in lines of 64 characters. */
 export function pemEntry(given: string, type: Value): string {
   const text = given.replaceAll('\\n', '\n');
   const kind = type ? pyStr(type) : '[0-9A-Z ]+';
@@ -34,7 +34,7 @@ function entryOr(text: string, type: string): string {
   }
 }
 
-/** Writes a block. With `overwrite` off a key and parameters that are in the file stay with a certificate. */
+/** Writes a block. With `overwrite` off, a key and parameters in the file are kept beside a certificate. */
 export function writePem(text: string, path: string, type: string | null, overwrite: boolean): string {
   const entry = pemEntry(text, type);
   const before = type === 'CERTIFICATE' && !overwrite ? (readText(path) ?? '') : '';

@@ -1,4 +1,4 @@
-// Arguments of certificates in their short names, signing policies, and asking another minion to sign.
+// Short names of certificate arguments, signing policies, and signing by another minion.
 import {
   commandError,
   type Dict,
@@ -15,7 +15,7 @@ import {
 import { longExtensionNames } from './extensions.ts';
 import { longNames, nameOids } from './names.ts';
 
-/** Old and long names replaced by the short ones, and what has no meaning any more left out. */
+/** Replaces old and long names by the short ones, and removes obsolete arguments. */
 export function shortened(given: PlainDict): PlainDict {
   const other: Readonly<Record<string, string>> = { ...longNames, ...longExtensionNames, algorithm: 'digest' };
   return newDict(
@@ -42,7 +42,7 @@ export async function ownPolicy(name: Value, ctx: ModuleContext): Promise<PlainD
   return newDict();
 }
 
-/** A policy wins over what was asked for. */
+/** A policy takes precedence over the request. */
 export function withPolicy(policy: PlainDict, args: PlainDict): PlainDict {
   const result = newDict(Object.entries(args));
   const names = Object.keys(nameOids);
@@ -61,7 +61,7 @@ interface Answer {
   readonly errors?: Value;
 }
 
-/** Asks the minion that signs; the master must let minions call that function (`peer`). */
+/** Calls the signing minion; the master must allow this function (`peer`). */
 export async function askSigner(
   server: Value,
   policy: Value,
@@ -86,7 +86,7 @@ export async function askSigner(
   return data;
 }
 
-/** The policy, from the minion that signs or from here. */
+/** The policy, from the signing minion or the local one. */
 export async function policyFor(name: string, server: string | null, ctx: ModuleContext): Promise<PlainDict> {
   if (server === null) return ownPolicy(name, ctx);
   const place = `x509 policy ${pyStr(server)} ${pyStr(name)}`;

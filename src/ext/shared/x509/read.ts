@@ -1,4 +1,4 @@
-// Certificates and requests in parts, and as operators see them.
+// Parses certificates and requests, and formats them for operators.
 import { createHash, createPublicKey, type KeyObject, type X509Certificate } from 'node:crypto';
 import { newDict, type PlainDict, type Value } from 'halite/sdk';
 import { type Element, elements, inside, readInteger, readOid, readTime } from './der.ts';
@@ -68,7 +68,7 @@ export function parseCertificate(der: Buffer): Parsed {
 
 export type ParsedRequest = Pick<Parsed, 'subject' | 'spki' | 'extensions' | 'signature'>;
 
-/** A request that a holder asks to be signed. */
+/** A certificate signing request. */
 export function parseRequest(der: Buffer): ParsedRequest {
   const [info, algorithm] = inside(elements(der)[0]);
   const [, subject, spki, attributes] = inside(info);
@@ -148,7 +148,7 @@ const shows: Readonly<Record<string, Show>> = {
     value: inside(value).map((part) => {
       const [method, place] = inside(part);
       const name = called(readOid(method?.content ?? empty), accessMethods);
-      // Salt shows the address alone here.
+      // Salt shows only the address here.
       return newDict([[name, place ? nameShown(place).replace(/^URI:/, '') : null]]);
     }),
   }),

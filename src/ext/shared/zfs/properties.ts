@@ -1,4 +1,4 @@
-// Properties and names of ZFS, read as people write them.
+// Properties and names of ZFS, in the forms that users write.
 import { dictEntries, isDict, newDict, type PlainDict, pyStr, type Value } from 'halite/sdk';
 
 /** Properties whose values are sizes; `5G` and 5368709120 are the same there. */
@@ -6,7 +6,7 @@ const sizes =
   /^(?:(?:ref)?(?:quota|reservation)|volsize|recordsize|volblocksize|special_small_blocks|(?:logical)?(?:used|referenced)|available|avail|refer|written|usedby\w+|(?:user|group)(?:quota|used)@.+)$/;
 const units = 'KMGTPEZ';
 
-/** A value as people and Salt's data have it: true, null, bytes. */
+/** A value in Salt's form: true, null, bytes. */
 export function fromProperty(name: string, value: Value): Value {
   if (typeof value !== 'string') return value;
   if (value === 'none') return null;

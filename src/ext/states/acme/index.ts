@@ -24,7 +24,7 @@ function difference(before: PlainDict, after: PlainDict): PlainDict {
 }
 
 const cert = state({
-  doc: 'A certificate that is there and does not end soon.',
+  doc: 'A certificate that exists and does not expire soon.',
   examples: [
     'www.example.com:\n  acme.cert:\n    - email: admin@example.com\n    - webroot: /var/www\n    - renew: 14',
   ],

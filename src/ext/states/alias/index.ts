@@ -6,7 +6,7 @@ const name = p.string({ doc: 'the alias' });
 const present = state({
   doc: 'A mail alias with its target.',
   examples: ['root:\n  alias.present:\n    - target: ops@example.com'],
-  params: { name, target: p.oneOf(['string', 'list'], { doc: 'where its mail goes: text or a list' }) },
+  params: { name, target: p.oneOf(['string', 'list'], { doc: 'the recipients: text or a list' }) },
   run({ name, target }, ctx) {
     const shown = `${name} -> ${Array.isArray(target) ? pyRepr(target) : pyStr(target)}`;
     return resource(ctx, {
@@ -22,7 +22,7 @@ const present = state({
 });
 
 const absent = state({
-  doc: 'A mail alias that shall not be there.',
+  doc: 'A mail alias that must not exist.',
   examples: ['root:\n  alias.absent'],
   params: { name },
   run: ({ name }, ctx) =>

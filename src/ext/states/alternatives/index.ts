@@ -1,4 +1,4 @@
-// State module `alternatives`: which of several programs a name stands for.
+// State module `alternatives`: which of several programs a name refers to.
 import { defineState, needsFunction, newDict, p, pyStr, state } from 'halite/sdk';
 import { lines } from 'halite/sdk/text';
 
@@ -6,15 +6,15 @@ const name = p.string({ doc: 'the name' });
 const path = p.path({ doc: 'the program' });
 
 const install = state({
-  doc: 'A program that is among those for a name.',
+  doc: 'A program that is an alternative of a name.',
   examples: [
     'pager:\n  alternatives.install:\n    - link: /usr/bin/pager\n    - path: /usr/bin/less\n    - priority: 30',
   ],
   params: {
     name,
-    link: p.path({ doc: 'where the name is found' }),
+    link: p.path({ doc: 'the path of the link' }),
     path,
-    priority: p.scalar({ nullable: true, doc: 'the highest wins' }),
+    priority: p.scalar({ nullable: true, doc: 'priority; the highest wins' }),
   },
   async run(args, ctx) {
     const { link, priority } = args;
@@ -43,7 +43,7 @@ const install = state({
 });
 
 const remove = state({
-  doc: 'A program that shall not be among those for a name.',
+  doc: 'A program that must not be an alternative of a name.',
   examples: ['pager:\n  alternatives.remove:\n    - path: /usr/bin/less'],
   params: { name, path },
   async run(args, ctx) {
@@ -70,7 +70,7 @@ const remove = state({
 });
 
 const auto = state({
-  doc: 'A name for which the priorities decide.',
+  doc: 'A name in automatic mode: the program with the highest priority is chosen.',
   examples: ['pager:\n  alternatives.auto'],
   params: { name },
   async run(args, ctx) {
@@ -84,7 +84,7 @@ const auto = state({
 });
 
 const set = state({
-  doc: 'A name that stands for one program, chosen by hand.',
+  doc: 'A name that refers to a manually chosen program.',
   examples: ['pager:\n  alternatives.set:\n    - path: /usr/bin/less'],
   params: { name, path },
   async run(args, ctx) {
@@ -110,7 +110,7 @@ const set = state({
 
 export default defineState({
   name: 'alternatives',
-  doc: 'Which of several programs a name stands for.',
+  doc: 'Which of several programs a name refers to.',
   available: needsFunction('alternatives.auto', 'alternatives module could not be loaded'),
   functions: { install, remove, auto, set },
 });

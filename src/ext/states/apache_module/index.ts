@@ -1,10 +1,10 @@
-// State module `apache_module`: modules of Apache, on or off.
+// State module `apache_module`: enabled and disabled modules of Apache.
 import { defineState, needsFunction } from 'halite/sdk';
 import { switches } from '../shared/apache.ts';
 
 export default defineState({
   name: 'apache_module',
-  doc: 'Modules of Apache, on or off.',
+  doc: 'Enabled and disabled modules of Apache.',
   available: needsFunction('apache.a2enmod', 'apache module could not be loaded'),
   functions: switches('module'),
 });

@@ -1,10 +1,10 @@
-// State module `apache_site`: sites of Apache, on or off.
+// State module `apache_site`: enabled and disabled sites of Apache.
 import { defineState, needsFunction } from 'halite/sdk';
 import { switches } from '../shared/apache.ts';
 
 export default defineState({
   name: 'apache_site',
-  doc: 'Sites of Apache, on or off.',
+  doc: 'Enabled and disabled sites of Apache.',
   available: needsFunction('apache.a2ensite', 'apache module could not be loaded'),
   functions: switches('site'),
 });

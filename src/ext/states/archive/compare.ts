@@ -1,4 +1,4 @@
-// What an archive holds, compared with what is there.
+// Compares the content of an archive with the existing files.
 
 import type { PlainDict, Value } from 'halite/sdk';
 import { joinPath, rmSync } from 'halite/sdk/fs';
@@ -16,7 +16,7 @@ export interface Contents {
 
 export interface Compared {
   readonly missing: boolean;
-  /** Paths that are there, but of another kind. */
+  /** Existing paths of another kind. */
   readonly wrong: string[];
 }
 
@@ -39,7 +39,7 @@ export function compare(name: string, contents: Contents): Compared {
   return { missing, wrong };
 }
 
-/** Removes paths; what could not be removed. */
+/** Removes paths; returns those that could not be removed. */
 export function removePaths(paths: readonly string[], changes: PlainDict): string[] {
   const errors: string[] = [];
   for (const path of paths) {

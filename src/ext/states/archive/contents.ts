@@ -1,4 +1,4 @@
-// What an archive holds, and what stands in its way.
+// The content of an archive, and existing files that conflict with it.
 import { onlyReads, type PlainDict, pyStr, type StateContext, type StateResult } from 'halite/sdk';
 import { joinPath } from 'halite/sdk/fs';
 import { checkTar, checkZip, stripOf } from '../../shared/archive/check-archive.ts';
@@ -7,7 +7,7 @@ import { failureOf, isExpected } from '../shared/calls.ts';
 import { type Compared, type Contents, listed, removePaths } from './compare.ts';
 import type { Work } from './plan-work.ts';
 
-/** Why the archive cannot be unpacked there, before anything of the destination is touched. */
+/** Why the archive cannot be unpacked there; checked before the destination is changed. */
 export async function outsideProblem(work: Work, path: string, ctx: StateContext): Promise<string | undefined> {
   const { args, format, options, name: dest } = work;
   const password = args.password === null ? undefined : pyStr(args.password);
@@ -22,7 +22,7 @@ export async function outsideProblem(work: Work, path: string, ctx: StateContext
   }
 }
 
-/** What the archive holds; text when that cannot be told. */
+/** The content of the archive; a text when it cannot be listed. */
 export async function contentsOf(work: Work, path: string, ctx: StateContext): Promise<Contents | string> {
   const { args, format, options } = work;
   const strip = format === 'tar' ? stripOf(options) : 0;
@@ -54,7 +54,7 @@ export async function contentsOf(work: Work, path: string, ctx: StateContext): P
   }
 }
 
-/** Deals with files where folders should be. A result when that ends the matter; else whether something was removed. */
+/** Handles files where folders should be. Returns a final result, or whether something was removed. */
 export function resolveWrong(
   work: Work,
   compared: Compared,

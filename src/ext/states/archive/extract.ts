@@ -1,4 +1,4 @@
-// Unpacks an archive into a folder; the names that were unpacked, or why it failed.
+// Unpacks an archive into a folder; returns the unpacked names, or why it failed.
 
 import { join } from 'node:path';
 import { dictGet, type PlainDict, pyStr, type StateContext, type Value } from 'halite/sdk';
@@ -20,7 +20,7 @@ export interface ExtractRequest {
   readonly password: Value;
   readonly useUnzip: boolean;
   readonly perms: boolean;
-  /** The target was made for this. */
+  /** The target folder was created by this run. */
   readonly madeTarget: boolean;
   readonly kwargs: PlainDict;
 }
@@ -45,7 +45,7 @@ function tarCommand(request: ExtractRequest, ctx: StateContext): string[] {
   return ['tar', `${dash}${letters}`, ...rest, '-f', request.path];
 }
 
-/** Files that would lend the rights of their owner do not: who made the archive does not decide about that. */
+/** Removes set-user-id and set-group-id bits, which the archive must not set. */
 function clearLentRights(request: ExtractRequest, members: readonly Member[]): void {
   if (keepsModes(request.options)) return;
   for (const { name, kind, mode } of members) {
@@ -79,7 +79,7 @@ async function untar(request: ExtractRequest, ctx: StateContext): Promise<Extrac
     try {
       rmdirSync(request.target);
     } catch {
-      // it holds what was unpacked until the failure
+      // It contains the files that were unpacked before the failure.
     }
   }
   const advice =

@@ -1,4 +1,4 @@
-// State module `archive`: archives unpacked into folders.
+// State module `archive`: unpacks archives into folders.
 
 import {
   defineState,
@@ -22,7 +22,7 @@ import { addOwnerNotes, enforceOwner } from './owner.ts';
 import { params, planWork, type Work } from './plan-work.ts';
 import { readSum, writeSum } from './sums.ts';
 
-/** The archive on this machine; a result when it cannot be had or need not be. */
+/** The local archive; a final result when it cannot be fetched or is not needed. */
 async function fetch(work: Work, ctx: StateContext): Promise<{ path: string } | StateResult> {
   const { args, source, sum } = work;
   const shown = withoutPassword(source);
@@ -58,11 +58,11 @@ async function fetch(work: Work, ctx: StateContext): Promise<{ path: string } | 
   return done.result ? { path: await ctx.files.isCached(source, ctx.saltenv) } : done;
 }
 
-/** Why it is unpacked, when that is not plain. */
+/** The reason for unpacking, if it is not obvious. */
 const reason = (hashChanged: boolean, missing: boolean): string =>
   hashChanged ? ', due to source_hash update' : missing ? ', due to absence of one or more files/dirs' : '';
 
-/** Cleans and unpacks. A result when it failed. */
+/** Cleans and unpacks. Returns a result on failure. */
 async function unpack(
   work: Work,
   path: string,

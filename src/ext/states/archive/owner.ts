@@ -1,4 +1,4 @@
-// Owner and group of what an archive brought.
+// Owner and group of the unpacked files.
 import { type PlainDict, pyStr, type StateContext, type StateResult } from 'halite/sdk';
 import { joinPath, lchownSync } from 'halite/sdk/fs';
 import { isDir, lookAtLink } from '../../shared/file/facts.ts';
@@ -12,7 +12,6 @@ interface Owned {
   readonly failed: string[];
 }
 
-/** Owner and group of what was unpacked. */
 export async function enforceOwner(
   work: Work,
   contents: Contents,
@@ -55,7 +54,7 @@ export async function enforceOwner(
       failed.push(file);
     }
   }
-  // Under test what is missing may still be unpacked.
+  // Under test missing files are not unpacked yet.
   return ctx.test ? { missing: [], failed: failed.filter((path) => !missing.includes(path)) } : { missing, failed };
 }
 

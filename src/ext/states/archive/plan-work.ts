@@ -1,4 +1,4 @@
-// What `archive.extracted` is to do: its parameters, checked, and where the archive is.
+// Plans the work of `archive.extracted`: checks its parameters and finds the archive.
 import { type ArgsOf, p, pyStr, type StateContext, type StateResult, type Value } from 'halite/sdk';
 import { expandUser, joinPath } from 'halite/sdk/fs';
 import { whichFirst } from 'halite/sdk/system';
@@ -15,7 +15,7 @@ import * as common from '../file/params.ts';
 export const params = {
   name: p.path({ doc: 'folder to unpack into' }),
   source: p.oneOf(['string', 'list', 'dict'], {
-    doc: 'the archive, or a list of which the first that exists is taken',
+    doc: 'the archive, or a list of which the first existing one is used',
   }),
   source_hash: p.scalar({ default: null, doc: 'hash the archive must have' }),
   source_hash_name: common.sourceHashName,
@@ -25,16 +25,16 @@ export const params = {
   password: p.scalar({ default: null, doc: 'password of a ZIP file' }),
   options: p.scalar({ default: null, doc: 'options for tar or unzip' }),
   list_options: p.scalar({ default: null, doc: 'program that decompresses a tar archive' }),
-  force: p.bool({ default: false, doc: 'remove files where folders should be, and the other way round' }),
-  overwrite: p.bool({ default: false, doc: 'unpack in any case' }),
-  clean: p.bool({ default: false, doc: 'remove what the archive holds before unpacking' }),
+  force: p.bool({ default: false, doc: 'remove files where folders should be, and vice versa' }),
+  overwrite: p.bool({ default: false, doc: 'always unpack' }),
+  clean: p.bool({ default: false, doc: 'remove the existing members before unpacking' }),
   clean_parent: p.bool({ default: false, doc: 'remove the whole folder before unpacking' }),
   user: common.user,
   group: common.group,
   if_missing: p.scalar({ default: null, doc: 'unpack only when this path is missing' }),
   trim_output: p.scalar({ default: false, nullable: true, doc: 'true for 100, or how many names to show' }),
   use_cmd_unzip: p.scalar({ default: null, doc: 'use the program unzip' }),
-  extract_perms: p.bool({ default: true, doc: 'take over modes of a ZIP file' }),
+  extract_perms: p.bool({ default: true, doc: 'keep the modes of a ZIP file' }),
   enforce_toplevel: p.bool({ default: true, doc: 'the archive must have one folder at its top' }),
   enforce_ownership_on: p.scalar({ default: null, doc: 'path that owner and group are set on' }),
   archive_format: p.scalar({ default: null, doc: 'tar, zip or rar; by the name when left out' }),
@@ -43,10 +43,10 @@ export const params = {
 };
 export type Args = ArgsOf<typeof params>;
 
-/** What is being done, as it becomes known. */
+/** The data of one call, collected step by step. */
 export interface Work {
   readonly args: Args;
-  /** The folder, with a slash at its end. */
+  /** The folder, with a trailing slash. */
   readonly name: string;
   readonly source: string;
   readonly hash: Value;
@@ -61,7 +61,7 @@ export interface Work {
 
 const formats = ['tar', 'rar', 'zip'];
 
-/** What is wrong with the arguments that name paths and accounts; a result when the matter is settled. */
+/** Checks the arguments that name paths and accounts; returns a result on error. */
 function checkPaths(args: Args, ctx: StateContext): StateResult | undefined {
   if (args.skip_files_list_verify && args.skip_verify)
     return ctx.fail('Only one of "skip_files_list_verify" and "skip_verify" can be set to True');
@@ -83,7 +83,7 @@ function checkPaths(args: Args, ctx: StateContext): StateResult | undefined {
   return undefined;
 }
 
-/** What is wrong with options for this kind of archive. */
+/** An error in the options for this kind of archive. */
 function optionProblem(args: Args, format: string, options: string | null): string | undefined {
   if (!formats.includes(format)) {
     return `Invalid archive_format '${format}'. Either set it to a supported value (tar, rar, zip) or remove this argument and the archive format will be guessed based on file extension.`;
@@ -102,7 +102,7 @@ function optionProblem(args: Args, format: string, options: string | null): stri
 const insecure =
   "Using a password in combination with setting 'use_cmd_unzip' to True is considered insecure. It is recommended to remove the 'use_cmd_unzip' argument (or set it to False) and allow Salt to extract the archive using Python's built-in ZIP file support.";
 
-/** Reads the arguments and finds the archive; a result when that settles the matter. */
+/** Reads the arguments and finds the archive; returns a result when nothing remains to be done. */
 export async function planWork(args: Args, ctx: StateContext): Promise<Work | StateResult> {
   const wrong = checkPaths(args, ctx);
   if (wrong) return wrong;

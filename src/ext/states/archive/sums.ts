@@ -37,6 +37,6 @@ export function writeSum(path: string, ctx: StateContext): void {
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, [...sums].map(([type, digits]) => `${type}:${digits}\n`).join(''));
   } catch (error) {
-    ctx.log.warn('the hash of an archive cannot be kept', { path, error: String(error) });
+    ctx.log.warn('the hash of an archive cannot be stored', { path, error: String(error) });
   }
 }

@@ -1,4 +1,4 @@
-// State module `at`: commands to be run once, later.
+// State module `at`: commands that run once at a later time.
 import {
   defineState,
   needsFunction,
@@ -16,7 +16,7 @@ import { plain } from '../shared/calls.ts';
 const params = {
   name: p.string({ doc: 'the command, or any text' }),
   timespec: p.string({ doc: 'when, as at(1) reads it' }),
-  tag: p.scalar({ default: null, doc: 'a word to find the job by' }),
+  tag: p.scalar({ default: null, doc: 'a tag to identify the job' }),
   user: p.scalar({ default: null, doc: 'run as this user' }),
   job: p.scalar({ default: null, doc: 'the command' }),
   unique_tag: p.bool({ default: false, doc: 'only one job with this tag' }),
@@ -91,11 +91,11 @@ async function removeMany(conditions: PlainDict, ctx: StateContext): Promise<Sta
 
 export default defineState({
   name: 'at',
-  doc: 'Commands to be run once, later.',
+  doc: 'Commands that run once at a later time.',
   available: needsFunction('at.at', 'at module could not be loaded'),
   functions: {
     present: state({
-      doc: 'A job that shall wait for its time.',
+      doc: 'A job that must be queued.',
       examples: [
         '/usr/local/bin/backup:\n  at.present:\n    - timespec: 23:30\n    - tag: backup\n    - unique_tag: true',
       ],
@@ -103,7 +103,7 @@ export default defineState({
       run: add,
     }),
     absent: state({
-      doc: 'Jobs that shall not wait: one by its number, those that fit (runas, tag, hour, …), or all.',
+      doc: 'Jobs that must not be queued: one by its number, those that match (runas, tag, hour, …), or all.',
       examples: ['backup:\n  at.absent:\n    - tag: backup'],
       params: {
         name: p.string({ doc: 'any text' }),

@@ -18,7 +18,7 @@ import { plain } from '../shared/calls.ts';
 
 class Wrong extends Error {}
 
-/** The file a path leads into; null when it leads into none. */
+/** The file that a path refers to; null when there is none. */
 function fileOf(path: string): string | null {
   for (let at = path; at !== '/' && at !== '.'; at = dirname(at)) {
     if (isFile(at)) return at;
@@ -26,7 +26,7 @@ function fileOf(path: string): string | null {
   return null;
 }
 
-/** The one path a change is about. */
+/** The path of a change. */
 function pathOf(change: string): string {
   const space = change.indexOf(' ');
   const name = space < 0 ? change : change.slice(0, space);
@@ -43,7 +43,7 @@ function pathOf(change: string): string {
   return path.replace(/^\/files|\/$/g, '');
 }
 
-/** Without a context every change must be about the same path. */
+/** Without a context all changes must have the same path. */
 function fileOfChanges(changes: readonly string[]): string | null {
   let found: string | undefined;
   for (const path of changes.map(pathOf)) {
@@ -55,15 +55,15 @@ function fileOfChanges(changes: readonly string[]): string | null {
 }
 
 const change = state({
-  doc: 'Changes to a file, in the language of augtool.',
+  doc: 'Changes to a file, as augtool commands.',
   examples: [
     'redis:\n  augeas.change:\n    - context: /files/etc/redis/redis.conf\n    - changes:\n      - set bind 0.0.0.0',
   ],
   params: {
     name: p.string({ doc: 'any name' }),
-    context: p.string({ default: null, doc: 'what paths are below' }),
+    context: p.string({ default: null, doc: 'prefix of all paths' }),
     changes: p.oneOf(['list', 'string'], { default: null, doc: 'list of set, setm, mv, ins and rm' }),
-    lens: p.string({ default: null, doc: 'the lens, when the file has no usual name' }),
+    lens: p.string({ default: null, doc: 'the lens, for a file without a standard name' }),
     load_path: p.oneOf(['list', 'string'], { default: null, doc: 'list of folders of further lenses' }),
     kwargs: p.kwargs({ doc: 'accepted' }),
   },

@@ -26,7 +26,7 @@ interface Done {
   readonly changes?: PlainDict;
 }
 
-/** Calls a function of the minion, which only says what it would do under test. */
+/** Calls an execution function, which only reports what it would do under test. */
 async function change(
   fun: string,
   args: Value[],
@@ -45,7 +45,7 @@ async function change(
   );
 }
 
-/** Adds to a result that all beacons are saved, when that is wanted and nothing failed. */
+/** Saves all beacons on request, unless the state failed, and adds that to the result. */
 async function saved(name: string, wanted: boolean, said: StateResult, ctx: StateContext): Promise<StateResult> {
   if (!wanted || said.result === false) return said;
   const { comment } = await ctx.change(newDict(), `Beacon ${name} saved`, {
@@ -74,7 +74,7 @@ const present = state({
 });
 
 const absent = state({
-  doc: 'A beacon that shall not be configured.',
+  doc: 'A beacon that must not be configured.',
   examples: ['ps:\n  beacon.absent:\n    - save: true'],
   params: { name, save, kwargs },
   async run({ name, save, kwargs }, ctx) {
@@ -86,7 +86,7 @@ const absent = state({
   },
 });
 
-/** Whether a beacon works, as far as its settings say. */
+/** Whether a beacon is enabled by its settings. */
 function isOn(beacon: Value): boolean {
   const list = Array.isArray(beacon) ? beacon : [beacon];
   const set = list.map((item) => plain(item)['enabled']).findLast((value) => value !== undefined);

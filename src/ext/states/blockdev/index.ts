@@ -25,7 +25,7 @@ const settings: Readonly<Record<string, string>> = {
   'read-write': 'getro',
 };
 
-/** What a setting was and is, as Salt writes it. */
+/** Old and new value of a setting, in Salt's form. */
 function described(key: string, wanted: unknown, old: string, now: string): string {
   const title = (yes: boolean): string => (yes ? 'True' : 'False');
   if (typeof wanted !== 'boolean' && key !== 'read-write') return `Changed from ${old} to ${now}`;
@@ -68,7 +68,7 @@ async function filesystemOf(device: string, ctx: StateContext): Promise<string> 
   return pyStr(said || '');
 }
 
-/** The kind of filesystem once udev has seen it; tried ten times. */
+/** The type of the filesystem after udev has detected it; tried ten times. */
 async function filesystemAfter(device: string, ctx: StateContext): Promise<string> {
   for (let attempt = 0; attempt < 10; attempt++) {
     const found = await filesystemOf(device, ctx);
@@ -84,7 +84,7 @@ const formatted = state({
   params: {
     name,
     fs_type: p.string({ default: 'ext4', doc: 'kind of filesystem' }),
-    force: p.bool({ default: false, doc: 'also over something that looks used' }),
+    force: p.bool({ default: false, doc: 'also over existing data' }),
     kwargs: p.kwargs({ doc: 'inode_size, lazy_itable_init, fat: as for disk.format' }),
   },
   async run({ name, fs_type: type, force, kwargs }, ctx) {
@@ -97,7 +97,7 @@ const formatted = state({
         await ctx.callWith('disk.format', [name, type], newDict([['force', force], ...Object.entries(kwargs)]));
         const now = await filesystemAfter(name, ctx);
         if (now !== type) return ctx.fail(`Failed to format ${name}`);
-        // Salt gives the new kind as the old one too.
+        // Salt also shows the new type as the old one.
         const changes = newDict([
           ['new', type],
           ['old', now],

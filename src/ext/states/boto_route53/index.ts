@@ -26,9 +26,9 @@ const account = {
   key: p.scalar({ default: null, doc: 'secret key' }),
   keyid: p.scalar({ default: null, doc: 'id of the key' }),
   profile: p.oneOf(['string', 'dict'], { default: null, doc: 'name of options with key and keyid, or these' }),
-  wait_for_sync: p.bool({ default: true, doc: 'wait until the servers know it' }),
+  wait_for_sync: p.bool({ default: true, doc: 'wait until all servers have it' }),
   split_dns: p.bool({ default: false, doc: 'there is a private and a public zone of that name' }),
-  private_zone: p.bool({ default: false, doc: 'the private one is meant' }),
+  private_zone: p.bool({ default: false, doc: 'use the private one' }),
 };
 const identifier = p.oneOf(['string', 'list'], {
   default: null,
@@ -40,7 +40,7 @@ const presentParams = {
   value: p.oneOf(['string', 'list'], { doc: 'its value, or several' }),
   zone: which.zone,
   record_type: which.record_type,
-  ttl: p.scalar({ default: null, doc: 'seconds others may remember it' }),
+  ttl: p.scalar({ default: null, doc: 'time to live in seconds' }),
   identifier,
   ...account,
 };
@@ -138,7 +138,7 @@ const presentState = (fun: string) =>
   });
 const absentState = (fun: string) =>
   state({
-    doc: 'A name that shall not be there.',
+    doc: 'A name that must not exist.',
     examples: [`www.example.com:\n  boto_route53.${fun}:\n    - zone: example.com.\n    - record_type: A`],
     params: absentParams,
     run: remove,

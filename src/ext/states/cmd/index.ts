@@ -1,4 +1,4 @@
-// State module `cmd`: runs commands and scripts when something calls for it.
+// State module `cmd`: runs commands and scripts, depending on conditions.
 
 import {
   defineState,
@@ -21,7 +21,7 @@ import { reinterpret } from './stateful.ts';
 const shared = {
   name: p.string({ doc: 'the command line' }),
   cwd: p.string({ default: null, doc: 'folder to run in' }),
-  root: p.string({ default: null, doc: 'folder that becomes / for the command' }),
+  root: p.string({ default: null, doc: 'root folder for the command' }),
   runas: p.scalar({ default: null, doc: 'user to run as' }),
   password: p.ignored({ default: null, doc: 'Windows only' }),
   shell: p.string({ default: null, doc: 'shell that reads the line; the grain `shell` when not given' }),
@@ -33,15 +33,15 @@ const shared = {
   stateful: p.oneOf(['bool', 'list', 'dict', 'string'], {
     default: false,
     nullable: true,
-    doc: 'the last line of output (`changed=yes comment="…"`) or JSON says how it went; `test_name` runs under test=True',
+    doc: 'the last line of output (`changed=yes comment="…"`) or JSON reports the outcome; `test_name` runs under test=True',
   }),
   output_loglevel: p.string({ default: 'debug', doc: 'level at which output is logged' }),
-  hide_output: p.scalar({ default: false, nullable: true, doc: 'leave the output out of the result' }),
-  timeout: p.scalar({ default: null, doc: 'seconds after which the command is ended' }),
+  hide_output: p.scalar({ default: false, nullable: true, doc: 'hide the output in the result' }),
+  timeout: p.scalar({ default: null, doc: 'seconds after which the command is killed' }),
   ignore_timeout: p.scalar({
     default: false,
     nullable: true,
-    doc: 'a command that was ended by its timeout succeeded',
+    doc: 'a command that was killed by its timeout counts as success',
   }),
   use_vt: p.ignored({ default: false, doc: 'accepted' }),
   success_retcodes: p.oneOf(['list', 'string'], { default: null, doc: 'return codes that count as 0' }),
@@ -79,7 +79,7 @@ const shellOf = (args: Args, ctx: StateContext): Value => {
   return args['shell'] || (grain ?? null);
 };
 
-/** Options of the execution function: what was given beyond the declared, and the declared ones. */
+/** Options of the execution function: declared and additional arguments. */
 function optionsOf(args: Args, names: readonly string[], more: PlainDict): PlainDict {
   const options = newDict(Object.entries((args['kwargs'] ?? {}) as PlainDict));
   for (const name of names) options[name] = args[name] ?? null;
@@ -139,7 +139,7 @@ async function run(given: string, args: Args, ctx: StateContext): Promise<StateR
   if (!root) delete options['root'];
   let all: Value;
   try {
-    // Under test it is the command that `stateful` names for that.
+    // Under test the command of `stateful: {test_name: …}` runs.
     all = await onlyReads(() => ctx.callWith(root ? 'cmd.run_chroot' : 'cmd.run_all', [], options));
   } catch (error) {
     return ctx.fail(messageOf(error), { name: given });
@@ -205,7 +205,7 @@ const scriptOnly = {
   template: p.scalar({ default: null, doc: 'engine that renders the script first' }),
 };
 const scriptParams = {
-  name: p.string({ doc: 'the script, or a line whose words behind the first are its arguments' }),
+  name: p.string({ doc: 'the script, or a line with the script and its arguments' }),
   ...scriptOnly,
   ...pick(
     'cwd',
@@ -222,7 +222,7 @@ const scriptParams = {
   defaults: p.oneOf(['dict', 'list', 'string'], { default: null, doc: 'values for the template' }),
   context: p.oneOf(['dict', 'list', 'string'], {
     default: null,
-    doc: 'values for the template that win over `defaults`',
+    doc: 'values for the template that override `defaults`',
   }),
   ...pick('success_retcodes', 'success_stdout', 'success_stderr', 'kwargs'),
 };
@@ -252,7 +252,7 @@ const wait = state({
 
 const functions = {
   run: state({
-    doc: 'Runs a command. It always counts as a change; `onchanges`, `unless`, `onlyif` and `creates` say when it runs.',
+    doc: 'Runs a command. It always counts as a change; `onchanges`, `unless`, `onlyif` and `creates` decide when it runs.',
     params: shared,
     run: (args, ctx) => run(args.name, args as Args, ctx),
   }),
@@ -279,7 +279,7 @@ const functions = {
     run: (args, ctx) => ctx.fail(`cmd.call needs a function, not ${pyStr(args.func)}`),
   }),
   wait_call: state({
-    doc: 'Like cmd.call, when something the state watches has changed.',
+    doc: 'Like cmd.call, when a watched state has changed.',
     params: { name: p.string(), func: p.scalar({ default: null, doc: 'the function' }), kwargs: p.kwargs() },
     run: nothing,
   }),
@@ -302,7 +302,7 @@ function argumentsFor(fun: 'run' | 'script', kwargs: PlainDict): Args {
 }
 
 const modWatch = state({
-  doc: 'Runs the command or script of a state that something it watches has changed.',
+  doc: 'Runs the command or script of a state when a watched state has changed.',
   params: { name: p.string(), kwargs: p.kwargs() },
   async run({ name, kwargs }, ctx) {
     const wanted = ctx.watchedFunction ?? pyStr(kwargs['sfun'] ?? null);

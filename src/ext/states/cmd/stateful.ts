@@ -1,4 +1,4 @@
-// Commands that report on themselves: their output, not their return code, says whether something changed.
+// Stateful commands: their output, not their return code, reports whether something changed.
 import {
   type Dict,
   dictEntries,
@@ -16,7 +16,7 @@ import { shellSplit } from 'halite/sdk/text';
 const notAnObject = 'script JSON output must be a JSON object (e.g., {})!';
 const notParsed = 'Failed parsing script output! Stdout must be JSON or a line of name=value pairs.';
 
-/** The result of a command anew, by what it printed: JSON, or a last line of `name=value` words. */
+/** The result of a command from its output: JSON, or a last line of `name=value` words. */
 export function reinterpret(result: StateResult): StateResult {
   const outcome = result.changes;
   result.changes = newDict();
@@ -81,7 +81,7 @@ function applyData(
   }
   if (!changed) return result;
   for (const [key, value] of dictEntries(outcome)) if (!data.has(key)) data.set(key, value);
-  // Python: a slice that ends at -1 leaves out the last character, which here is all there is of a single line but one.
+  // In Python a slice that ends at -1 drops the last character; for a single line that gives the line without it.
   const stdout = pyStr(data.get('stdout') ?? '');
   data.set('stdout', lineStart === undefined ? '' : stdout.slice(0, lineStart));
   result.changes = newDict([...data].map(([key, value]) => [pyStr(key), value] as const));

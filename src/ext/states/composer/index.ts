@@ -21,9 +21,9 @@ const project = {
   prefer_dist: p.scalar({ default: null, doc: 'fetch packages' }),
   no_scripts: p.scalar({ default: null, doc: 'run no scripts' }),
   no_plugins: p.scalar({ default: null, doc: 'load no plugins' }),
-  optimize: p.scalar({ default: null, doc: 'optimise loading' }),
-  no_dev: p.scalar({ default: null, doc: 'without what only developers need' }),
-  quiet: p.scalar({ default: false, nullable: true, doc: 'keep what composer says to itself' }),
+  optimize: p.scalar({ default: null, doc: 'optimise the autoloader' }),
+  no_dev: p.scalar({ default: null, doc: 'without development dependencies' }),
+  quiet: p.scalar({ default: false, nullable: true, doc: 'suppress the output of composer' }),
   composer_home: p.string({ default: '/root', doc: 'folder of composer' }),
 };
 const env = p.oneOf(['dict', 'list'], { default: null, doc: 'environment variables' });
@@ -58,11 +58,15 @@ export default defineState({
   doc: 'Dependencies of PHP projects.',
   functions: {
     installed: state({
-      doc: 'Dependencies a project has locked shall be installed.',
+      doc: 'The locked dependencies of a project must be installed.',
       examples: ['/var/www/shop:\n  composer.installed:\n    - no_dev: True'],
       params: {
         ...project,
-        always_check: p.scalar({ default: true, nullable: true, doc: 'run composer also when dependencies are there' }),
+        always_check: p.scalar({
+          default: true,
+          nullable: true,
+          doc: 'run composer also when dependencies are installed',
+        }),
         env,
       },
       async run({ always_check, ...args }, ctx) {
@@ -73,11 +77,11 @@ export default defineState({
       },
     }),
     update: state({
-      doc: 'Dependencies of a project are renewed.',
+      doc: 'Dependencies of a project are updated.',
       examples: ['/var/www/shop:\n  composer.update'],
       params: { ...project, env },
       async run(args, ctx) {
-        // Salt says it the wrong way round; what it says is kept.
+        // Salt's text has the meaning reversed; it is kept unchanged.
         const there = isTruthy(await ctx.call('composer.did_composer_install', args.name));
         const before = `composer install has ${there ? 'not yet ' : ''}been run in ${args.name}`;
         return run('update', before, args, ctx);

@@ -29,7 +29,7 @@ const entries = (table: PlainDict, kind: string): PlainDict[] =>
 
 type Status = 'absent' | 'present' | 'update';
 
-/** Whether an entry is there, and as requested. */
+/** Whether an entry exists, and as requested. */
 async function statusOf(
   user: string,
   cmd: string,
@@ -47,7 +47,7 @@ async function statusOf(
   return 'absent';
 }
 
-/** What came of adding, in Salt's words. */
+/** The result of adding an entry, with Salt's comments. */
 function added(what: string, user: string, name: string, answer: Value, ctx: StateContext): StateResult {
   const changes = newDict([[user, name]]);
   if (answer === 'present') return ctx.ok(`${what} already present`, { name });
@@ -93,7 +93,7 @@ const present = state({
     month: p.scalar({ default: '*', nullable: true, doc: '1–12' }),
     dayweek: p.scalar({ default: '*', nullable: true, doc: '0–7, 0 is Sunday' }),
     comment: p.scalar({ default: null, doc: 'line above it' }),
-    commented: p.bool({ default: false, doc: 'put in, but switched off' }),
+    commented: p.bool({ default: false, doc: 'add it as a comment' }),
     identifier: p.scalar({
       default: false,
       nullable: true,
@@ -128,7 +128,7 @@ const present = state({
 });
 
 const absent = state({
-  doc: 'A job that shall not be in a crontab.',
+  doc: 'A job that must not be in a crontab.',
   examples: ['backup:\n  cron.absent:\n    - identifier: backup'],
   params: {
     name: p.string({ doc: 'the command' }),
@@ -177,7 +177,7 @@ const env_present = state({
 });
 
 const env_absent = state({
-  doc: 'A variable that shall not be in a crontab.',
+  doc: 'A variable that must not be in a crontab.',
   examples: ['MAILTO:\n  cron.env_absent'],
   params: { name: p.string({ doc: 'the variable' }), user },
   async run({ name: given, user: whose }, ctx) {
@@ -191,7 +191,7 @@ const env_absent = state({
   },
 });
 
-/** The new crontab of a user; text when it cannot be had. */
+/** The new crontab of a user; a text when it cannot be fetched. */
 async function wantedTable(args: FileArgs, ctx: StateContext): Promise<Buffer | string> {
   const { source, hash } = await chooseSource(args.name, args.source_hash, ctx);
   const request = {
@@ -242,13 +242,13 @@ const file = state({
   doc: 'The whole crontab of a user from a file.',
   examples: ['salt://files/crontab:\n  cron.file:\n    - user: www-data'],
   params: {
-    name: p.string({ doc: 'where the crontab comes from: `salt://…`, a path or a URL' }),
+    name: p.string({ doc: 'source of the crontab: `salt://…`, a path or a URL' }),
     source_hash: common.sourceHash,
     source_hash_name: common.sourceHashName,
     user,
     template: common.template,
     context: common.context,
-    replace: p.bool({ default: true, doc: 'false: leave a crontab that is there' }),
+    replace: p.bool({ default: true, doc: 'false: keep an existing crontab' }),
     defaults: common.defaults,
     backup: common.backup,
     kwargs: common.kwargs,

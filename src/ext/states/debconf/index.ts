@@ -24,7 +24,7 @@ const set_file = state({
     source: p.string({ doc: 'the file' }),
     template: p.scalar({ default: null, doc: 'engine it is rendered with' }),
     context: p.oneOf(['dict', 'list', 'string'], { default: null, doc: 'variables for the template' }),
-    defaults: p.oneOf(['dict', 'list', 'string'], { default: null, doc: 'variables below those' }),
+    defaults: p.oneOf(['dict', 'list', 'string'], { default: null, doc: 'variables with lower precedence' }),
     kwargs: p.kwargs({ doc: 'accepted' }),
   },
   run({ source, template, context, defaults, kwargs }, ctx) {

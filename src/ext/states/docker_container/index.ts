@@ -31,8 +31,8 @@ const runningParams = {
   image: p.scalar({ default: null, doc: 'its image' }),
   ...common,
   force: p.bool({ default: false, doc: 'always replace it' }),
-  watch_action: p.string({ default: 'force', doc: 'on a change of what it watches: force to replace it, or a signal' }),
-  start: p.bool({ default: true, doc: 'it shall run' }),
+  watch_action: p.string({ default: 'force', doc: 'on a change of a watched state: force to replace it, or a signal' }),
+  start: p.bool({ default: true, doc: 'whether it must run' }),
   shutdown_timeout: p.scalar({ default: null, doc: 'seconds until it is killed' }),
   client_timeout: p.ignored({ default: 60, doc: 'no effect' }),
   networks: p.oneOf(['list', 'dict', 'string'], { default: null, doc: 'networks it is in' }),
@@ -173,7 +173,7 @@ export default defineState({
   available: needsFunction('docker.version', 'docker module could not be loaded'),
   functions: {
     running: state({
-      doc: 'A container that shall exist with this image and these options, and run.',
+      doc: 'A container that must exist with this image and these options, and run.',
       examples: [
         'web:\n  docker_container.running:\n    - image: nginx:1.25\n    - port_bindings: ["80:80"]\n    - binds: ["/srv/www:/usr/share/nginx/html:ro"]\n    - restart_policy: always',
       ],
@@ -188,9 +188,9 @@ export default defineState({
       params: {
         name,
         image: p.scalar({ default: null, doc: 'its image' }),
-        bg: p.bool({ default: false, doc: 'do not wait for its end' }),
+        bg: p.bool({ default: false, doc: 'do not wait until it ends' }),
         failhard: p.bool({ default: true, doc: 'fail if the command fails' }),
-        replace: p.bool({ default: false, doc: 'in place of one of that name' }),
+        replace: p.bool({ default: false, doc: 'replace an existing one' }),
         force: p.bool({ default: false, doc: 'also of a running one' }),
         ...common,
         client_timeout: p.ignored({ default: 60, doc: 'no effect' }),
@@ -199,20 +199,20 @@ export default defineState({
       run: runOnce,
     }),
     stopped: state({
-      doc: 'Containers that shall not run.',
+      doc: 'Containers that must not run.',
       examples: ['old:\n  docker_container.stopped:\n    - containers: [web1, web2]'],
       params: {
         name: p.scalar({ default: null, doc: 'one container' }),
         containers: p.oneOf(['list', 'string'], { default: null, doc: 'several containers' }),
         shutdown_timeout: p.scalar({ default: null, doc: 'seconds until they are killed' }),
-        unpause: p.bool({ default: false, doc: 'also those that rest' }),
+        unpause: p.bool({ default: false, doc: 'also paused ones' }),
         error_on_absent: p.bool({ default: true, doc: 'fail if one does not exist' }),
         kwargs: p.kwargs({ doc: 'no effect' }),
       },
       run: stopped,
     }),
     absent: state({
-      doc: 'A container that shall not exist.',
+      doc: 'A container that must not exist.',
       examples: ['web:\n  docker_container.absent:\n    - force: true'],
       params: { name, force: p.bool({ default: false, doc: 'also a running one' }) },
       run: (args, ctx) => absent(args.name, args.force, ctx),

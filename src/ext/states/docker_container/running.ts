@@ -28,7 +28,7 @@ export interface RunningArgs {
 
 const sentences = (comments: readonly string[]): string => comments.join('. ') + (comments.length > 1 ? '.' : '');
 
-/** The id of the image, which is pulled when it is not here. */
+/** The id of the image, which is pulled if it is missing. */
 export async function resolveImage(image: string, changes: PlainDict, ctx: StateContext): Promise<Value> {
   const id = await ctx.call('docker.resolve_image_id', image);
   // An image that is not here is pulled first and announced by nothing, as in Salt.
@@ -64,7 +64,7 @@ async function parseNetworks(given: Value, ctx: StateContext): Promise<Map<strin
 
 const networksOf = (info: PlainDict): PlainDict => plain(plain(info['NetworkSettings'])['Networks']);
 
-/** What is found out and done on the way. */
+/** The data of one call, collected step by step. */
 interface Run {
   readonly args: RunningArgs;
   readonly image: string;
@@ -90,7 +90,7 @@ async function create(run: Run, name: string | null, ctx: StateContext): Promise
   return made;
 }
 
-/** Takes the place of the container that is there. */
+/** Replaces the existing container. */
 async function replace(run: Run, made: PlainDict, ctx: StateContext): Promise<void> {
   const { name, shutdown_timeout } = run.args;
   const wait: PlainDict = shutdown_timeout === null ? {} : { timeout: shutdown_timeout };
@@ -103,7 +103,7 @@ async function replace(run: Run, made: PlainDict, ctx: StateContext): Promise<vo
   ]);
 }
 
-/** Networks by name that are to be left or joined. */
+/** Networks to disconnect and connect, by name. */
 function networkChanges(run: Run, info: PlainDict): PlainDict {
   if (run.args.networks === null) return newDict();
   const now = Object.keys(networksOf(info));
@@ -140,10 +140,10 @@ async function joinNetworks(run: Run, changes: PlainDict, ctx: StateContext): Pr
   }
 }
 
-/** Compares with a container made for that; true when the container was replaced. */
+/** Compares with a temporary container; true when the container was replaced. */
 async function compare(run: Run, info: PlainDict, ctx: StateContext): Promise<boolean> {
   const { args, changes, comments } = run;
-  // Under test too: it is gone at the end, and nothing else tells what Docker would make of the arguments.
+  // Also under test: the container is removed at the end, and only Docker itself shows the effect of the arguments.
   const temporary = await onlyReads(() => create(run, null, ctx));
   let keep = false;
   try {
@@ -187,7 +187,7 @@ const signal = ({ args, changes, comments }: Run, ctx: StateContext): Promise<vo
 const summedUp = ({ comments, changes }: Run, result: boolean | null, ctx: StateContext): StateResult =>
   ctx.result({ result, comment: sentences(comments), changes });
 
-/** Starts it if need be, and sums up. */
+/** Starts the container if needed, and builds the result. */
 function finish(run: Run, isNew: boolean, ctx: StateContext): Promise<StateResult> {
   const { args, changes, comments, before } = run;
   const starts = isNew ? before === null || args.start : args.start && before !== 'running';

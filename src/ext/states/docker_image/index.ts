@@ -27,7 +27,7 @@ interface Wanted {
   readonly kwargs: PlainDict;
 }
 
-/** What is known of an image; undefined when there is none. */
+/** Data of an image; undefined when there is none. */
 async function known(image: string, ctx: StateContext): Promise<PlainDict | undefined> {
   try {
     return plain(await ctx.call('docker.inspect_image', image));
@@ -146,7 +146,7 @@ const presentParams = {
   tag: p.scalar({ default: null, doc: 'its tag' }),
   build: p.scalar({ default: null, doc: 'folder with a Dockerfile' }),
   load: p.scalar({ default: null, doc: 'file with the image' }),
-  force: p.bool({ default: false, doc: 'also if it is there' }),
+  force: p.bool({ default: false, doc: 'also if it exists' }),
   insecure_registry: p.bool({ default: false, doc: 'no effect' }),
   client_timeout: p.scalar({ default: 60, nullable: true, doc: 'no effect' }),
   dockerfile: p.scalar({ default: null, doc: 'another name of the Dockerfile' }),
@@ -164,13 +164,13 @@ export default defineState({
   available: needsFunction('docker.version', 'docker module could not be loaded'),
   functions: {
     present: state({
-      doc: 'An image that shall be here: pulled, built or loaded.',
+      doc: 'An image that must exist: pulled, built or loaded.',
       examples: ['nginx:\n  docker_image.present:\n    - tag: "1.25"'],
       params: presentParams,
       run: present,
     }),
     absent: state({
-      doc: 'Images that shall not be here.',
+      doc: 'Images that must not exist.',
       examples: ['old:\n  docker_image.absent:\n    - images: ["nginx:1.20", "redis:5"]'],
       params: {
         name: p.scalar({ default: null, doc: 'one image' }),
@@ -181,7 +181,7 @@ export default defineState({
     }),
   },
   modWatch: state({
-    doc: 'Gets the image again.',
+    doc: 'Pulls, builds or loads the image again.',
     params: presentParams,
     run: (args, ctx) =>
       ctx.watchedFunction === 'present' || ctx.watchedFunction === undefined

@@ -33,7 +33,7 @@ const asTexts = (value: Value): string[] =>
       ? value.flatMap(asTexts)
       : [pyStr(value)];
 
-/** Pools of addresses as asked for. */
+/** The requested address pools. */
 function pools(wanted: PlainDict): PlainDict[] {
   const list = wanted['ipam_pools'];
   if (Array.isArray(list)) return list.map(plain);
@@ -46,7 +46,7 @@ function pools(wanted: PlainDict): PlainDict[] {
   return Object.keys(own).length > 0 ? [own] : [];
 }
 
-/** What of a network is not as wanted; only what is asked for counts. */
+/** Properties of a network that differ from the requested ones. */
 function differences(now: PlainDict, wanted: PlainDict): PlainDict {
   const found = newDict();
   const check = (key: string, want: Value | undefined, have: Value | undefined): void => {
@@ -86,7 +86,7 @@ function differences(now: PlainDict, wanted: PlainDict): PlainDict {
 const members = (network: PlainDict | undefined): Map<string, string> =>
   new Map(Object.entries(plain(network?.['Containers'])).map(([id, one]) => [id, pyStr(plain(one)['Name'] ?? id)]));
 
-/** Ids and names of the running containers that shall be in it, and warnings about the others. */
+/** Ids and names of the requested containers that run, and warnings about the others. */
 async function wantedMembers(
   containers: Value,
   ctx: StateContext,
@@ -189,7 +189,7 @@ export default defineState({
   available: needsFunction('docker.version', 'docker module could not be loaded'),
   functions: {
     present: state({
-      doc: 'A network that shall exist, with these containers in it.',
+      doc: 'A network that must exist, with these containers in it.',
       examples: ['web:\n  docker_network.present:\n    - driver: bridge\n    - subnet: 10.7.0.0/24'],
       params: {
         name,
@@ -197,7 +197,7 @@ export default defineState({
         ignore_collisions: p.bool({ default: false, doc: 'no effect' }),
         validate_ip_addrs: p.bool({ default: true, doc: 'no effect' }),
         containers: p.oneOf(['list', 'string', 'dict'], { default: null, doc: 'containers in it' }),
-        reconnect: p.bool({ default: true, doc: 'put containers back when it is replaced' }),
+        reconnect: p.bool({ default: true, doc: 'reconnect containers when it is replaced' }),
         kwargs: p.kwargs({
           doc: 'driver, internal, subnet, gateway, iprange, ipam_pools, options, labels, enable_ipv6',
         }),
@@ -205,7 +205,7 @@ export default defineState({
       run: (args, ctx) => guarded(ctx, () => present(args, ctx)),
     }),
     absent: state({
-      doc: 'A network that shall not exist.',
+      doc: 'A network that must not exist.',
       examples: ['web:\n  docker_network.absent'],
       params: { name },
       run: (args, ctx) =>

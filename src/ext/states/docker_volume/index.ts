@@ -39,7 +39,7 @@ export default defineState({
   available: needsFunction('docker.version', 'docker module could not be loaded'),
   functions: {
     present: state({
-      doc: 'A volume that shall exist.',
+      doc: 'A volume that must exist.',
       examples: ['data:\n  docker_volume.present:\n    - driver: local'],
       params: {
         name,
@@ -84,7 +84,7 @@ export default defineState({
       },
     }),
     absent: state({
-      doc: 'A volume that shall not exist.',
+      doc: 'A volume that must not exist.',
       examples: ['data:\n  docker_volume.absent'],
       params: { name, driver: p.scalar({ default: null, doc: 'no effect' }) },
       run: ({ name }, ctx) =>

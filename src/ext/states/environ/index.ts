@@ -7,7 +7,7 @@ interface EnvironmentChange {
   readonly clearAll: boolean;
 }
 
-/** What will differ afterwards. */
+/** The changes that will be made. */
 function differences({ environ, falseUnsets, clearAll }: EnvironmentChange): PlainDict {
   const changes = newDict();
   const nothing: Value = falseUnsets ? null : '';
@@ -40,7 +40,7 @@ const setenv = state({
       : newDict([[name, value]]);
     const changes = differences({ environ, falseUnsets: false_unsets, clearAll: clear_all });
     if (Object.keys(changes).length === 0)
-      // Salt says it in two ways.
+      // Salt has two versions of this text.
       return ctx.ok(`Environ values ${ctx.test ? 'are' : 'were'} already set with the correct values`);
     return ctx.change(changes, 'Environ values were set', {
       test: 'Environ values will be changed',

@@ -46,7 +46,7 @@ const send = state({
 });
 
 const wait = state({
-  doc: 'Fires an event only when something it watches changed.',
+  doc: 'Fires an event only when a watched state changed.',
   examples: ['app/changed:\n  event.wait:\n    - watch:\n      - file: /etc/app.conf'],
   params: { name: params.name, sfun: p.ignored({ default: null }), data: params.data },
   run: (_, ctx) => ctx.ok(''),

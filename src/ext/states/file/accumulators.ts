@@ -5,7 +5,7 @@ import { type Dict, dictGet, isDict, newDict, type PlainDict, pyStr, type StateC
 import { pack, unpack } from 'halite/sdk/codec';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'halite/sdk/fs';
 
-/** file → accumulator → texts, and file → accumulator → ids of states that wait for it. */
+/** file → accumulator → texts, and file → accumulator → ids of states that use it. */
 export interface Accumulators {
   readonly texts: PlainDict;
   readonly dependents: PlainDict;

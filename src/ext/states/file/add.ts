@@ -24,7 +24,7 @@ interface Ready {
   readonly before: string;
 }
 
-/** The file and the texts to add, or the result when the matter is settled without. */
+/** The file and the texts to add, or a final result. */
 async function prepare(
   args: Args,
   what: string,

@@ -1,7 +1,7 @@
-// `check_cmd`: a command that judges a file before it is put in place.
+// `check_cmd`: a command that checks a file before it is written to its place.
 import { isDict, type StateContext, type Value } from 'halite/sdk';
 
-/** What a checking command has against a file; undefined when nothing. */
+/** The error message of a checking command; undefined when the file is accepted. */
 export async function checkFailure(command: string, path: string, ctx: StateContext): Promise<string | undefined> {
   const shell = isDict(ctx.grains) && !(ctx.grains instanceof Map) ? ctx.grains['shell'] : undefined;
   const answer = await ctx.callWith('cmd.run_all', [`${command} ${path}`], shell ? { shell } : {});

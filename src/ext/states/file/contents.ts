@@ -54,12 +54,12 @@ function emptyProblem(request: ContentsRequest): string {
 const malformed =
   'Contents specified by contents/contents_pillar/contents_grains is not a string or list of strings, and is not binary data. SLS is likely malformed.';
 
-/** The bytes a file shall have, why there are none, or undefined when none are asked for. */
+/** The desired bytes of a file, an error, or undefined when none are given. */
 export async function contentsOf(request: ContentsRequest, ctx: StateContext): Promise<Outcome> {
   const found = given(request, ctx);
   if (!found || 'problem' in found) return found;
   const { value } = found;
-  // A key whose value is nothing asks for a file and says nothing about its content.
+  // An empty value means that the file must exist, with any content.
   if (value === null) return undefined;
   if (!request.allow_empty && !isTruthy(value)) return { problem: emptyProblem(request) };
   const parts = textList(value);

@@ -1,4 +1,4 @@
-// `file.copy` and `file.rename`: files of this machine to another place.
+// `file.copy` and `file.rename`: copy and move local files.
 
 import { type ArgsOf, newDict, p, pyStr, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
 import {
@@ -43,13 +43,13 @@ import * as common from './params.ts';
 const params = {
   name: common.name,
   source: p.path({ doc: 'file or folder of this machine' }),
-  force: p.bool({ default: false, doc: 'replace what is there' }),
+  force: p.bool({ default: false, doc: 'replace an existing path' }),
   makedirs: common.makedirs,
-  preserve: p.bool({ default: false, doc: 'take over owner and mode of the source' }),
+  preserve: p.bool({ default: false, doc: 'keep owner and mode of the source' }),
   user: common.user,
   group: common.group,
   mode: common.mode,
-  dir_mode: p.scalar({ default: null, doc: 'permission bits of folders that are made' }),
+  dir_mode: p.scalar({ default: null, doc: 'permission bits of new folders' }),
   subdir: p.bool({ default: false, doc: 'into the folder of that name' }),
   kwargs: p.kwargs({ doc: 'accepted' }),
 };
@@ -155,7 +155,7 @@ function move(source: string, name: string): void {
     unlinkSync(source);
     return;
   }
-  // As a shell's mv: into a folder that exists.
+  // Like mv: into an existing folder.
   const target = isDir(name) ? joinPath(name, baseName(source.replace(/\/+$/, ''))) : name;
   try {
     renameSync(source, target);
@@ -169,12 +169,12 @@ function move(source: string, name: string): void {
 }
 
 export const rename = state({
-  doc: 'Moves a file or folder of this machine, if it is still at its old place.',
+  doc: 'Moves a file or folder of this machine, if it still has its old path.',
   examples: ['/etc/new.conf:\n  file.rename:\n    - source: /etc/old.conf'],
   params: {
     name: common.name,
-    source: p.path({ doc: 'the old place' }),
-    force: p.bool({ default: false, doc: 'replace what is at the new place' }),
+    source: p.path({ doc: 'the old path' }),
+    force: p.bool({ default: false, doc: 'replace an existing path' }),
     makedirs: common.makedirs,
     kwargs: p.kwargs({ doc: 'accepted' }),
   },

@@ -1,4 +1,4 @@
-// `file.directory`: a folder with owner and mode, on request for everything in it, and cleaned of what does not belong.
+// `file.directory`: a folder with owner and mode, on request also for its content, and without unmanaged files.
 
 import {
   type ArgsOf,
@@ -39,7 +39,7 @@ const params = {
   group: common.group,
   recurse: p.oneOf(['list', 'string'], {
     default: null,
-    doc: 'what to enforce below: user, group, mode, ignore_files, ignore_dirs, silent',
+    doc: 'what to enforce for the content: user, group, mode, ignore_files, ignore_dirs, silent',
   }),
   max_depth: p.scalar({ default: null, doc: 'how many levels down `recurse` goes' }),
   dir_mode: p.scalar({ default: null, doc: 'permission bits of folders' }),
@@ -48,17 +48,17 @@ const params = {
   clean: p.bool({ default: false, doc: 'remove what no required state manages' }),
   require: p.oneOf(['list', 'dict', 'string'], {
     default: null,
-    doc: 'states whose files stay when the folder is cleaned',
+    doc: 'states whose files are kept when the folder is cleaned',
   }),
   exclude_pat: p.scalar({
     default: null,
-    doc: 'glob, or regular expression after `E@`, of what cleaning leaves alone',
+    doc: 'glob, or regular expression after `E@`, of names to keep when cleaning',
   }),
   follow_symlinks: p.bool({ default: false, doc: 'change what links point to' }),
   force: p.bool({ default: false, doc: 'replace a file or link of that name' }),
-  backupname: p.scalar({ default: null, doc: 'where a file of that name is moved to' }),
+  backupname: p.scalar({ default: null, doc: 'where an existing file is moved to' }),
   allow_symlink: p.bool({ default: true, doc: 'accept a link to a folder' }),
-  children_only: p.bool({ default: false, doc: 'leave the folder itself alone' }),
+  children_only: p.bool({ default: false, doc: 'do not change the folder itself' }),
   ...common.windowsParams,
   kwargs: p.kwargs({ doc: '`mode` is another word for `dir_mode`' }),
 };
@@ -89,7 +89,7 @@ function recurseSet(recurse: Value): Set<string> | { problem: string } {
   return found;
 }
 
-/** How one path differs from what is asked. */
+/** The differences of one path. */
 function differs(path: string, user: Value, group: Value, mode: string | null, follow: boolean): PlainDict {
   const stats = (follow ? lookAt(path) : undefined) ?? lookAtLink(path);
   if (!stats) return newDict([['directory', 'new']]);
@@ -100,7 +100,7 @@ function differs(path: string, user: Value, group: Value, mode: string | null, f
   return changes;
 }
 
-/** What is asked for the paths below, after `recurse` said which of it counts there. */
+/** The requested properties of the content, limited by `recurse`. */
 interface Below {
   readonly user: Value;
   readonly group: Value;
@@ -135,7 +135,7 @@ interface Needed {
   readonly types: Set<string>;
 }
 
-/** Everything that differs, by path, as Salt lists it. */
+/** All differences by path, in Salt's form. */
 async function needed(work: Work, ctx: StateContext): Promise<Needed> {
   const { name, args } = work;
   const changes = newDict();
@@ -144,7 +144,7 @@ async function needed(work: Work, ctx: StateContext): Promise<Needed> {
   const walked =
     wanted.size > 0 || args.clean ? [...walk(name, typeof args.max_depth === 'number' ? args.max_depth : null)] : [];
   if (!(types instanceof Set)) return { problem: types.problem, changes, walked, types: wanted };
-  // Salt: what `recurse` does not name is not looked at for the folder itself either.
+  // As in Salt: properties that `recurse` does not name are not compared for the folder itself either.
   const below = wanted.size > 0 ? belowOf(work, wanted) : { user: work.user, group: work.group, dirMode: work.dirMode };
   if (wanted.size > 0) {
     for (const { path, mode } of pathsBelow(walked, below as Below)) {
@@ -177,7 +177,7 @@ function announced(changes: PlainDict): string {
   return `The following files will be changed:\n${rows.join('')}`;
 }
 
-/** Makes way for the folder where a file or link stands. The answer is a finished result, or changes to report. */
+/** Removes a file or link in place of the folder. Returns a final result, or changes to report. */
 function makeWay(work: Work, ctx: StateContext): StateResult | PlainDict {
   const { name, args } = work;
   const link = isLink(name);
@@ -217,7 +217,7 @@ function moveAway(work: Work, backup: string, ctx: StateContext): StateResult | 
   });
 }
 
-/** What stands in the way of enforcing owners below. */
+/** An error that prevents setting owners of the content. */
 function recurseProblem(work: Work, types: Set<string>): string | undefined {
   const { user, group } = work;
   let problem: string | undefined;
@@ -338,7 +338,7 @@ async function runDirectory(args: Args, ctx: StateContext): Promise<StateResult>
   if (Object.keys(plan.changes).length === 0 && Object.keys(way).length === 0) {
     return ctx.ok(`The directory ${name} is in the correct state`, { name: shown });
   }
-  // Salt forgets in its forecast that a link to a folder gives way to a new folder.
+  // Under test Salt does not report that a link to a folder is replaced by a folder.
   const isNew =
     Object.keys(plan.changes).length === 0 ? newDict([[name, newDict([['directory', 'new']])]]) : plan.changes;
   const done = await ctx.change(changes, '', {

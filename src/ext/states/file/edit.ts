@@ -21,9 +21,9 @@ import { managed, runManaged } from './managed.ts';
 import * as common from './params.ts';
 import { fileProblem, shownDiff, sourcesProblem, sourceTexts } from './texts.ts';
 
-const bak = p.scalar({ default: '.bak', nullable: true, doc: 'ending of the copy of the old file; false for none' });
+const bak = p.scalar({ default: '.bak', nullable: true, doc: 'suffix of the backup of the old file; false for none' });
 
-/** The result for functions that say themselves what they changed, or would. */
+/** The result for functions that report their own changes, also under test. */
 async function told(changes: Value, name: string, would: string, ctx: StateContext): Promise<StateResult> {
   if (!isTruthy(changes)) return ctx.ok('No changes needed to be made', { name });
   const diff = newDict([['diff', changes]]);
@@ -35,7 +35,7 @@ async function told(changes: Value, name: string, would: string, ctx: StateConte
 }
 
 export const replace = state({
-  doc: 'Replaces what fits a regular expression.',
+  doc: 'Replaces what matches a regular expression.',
   examples: [
     '/etc/ssh/sshd_config:\n  file.replace:\n    - pattern: ^PermitRootLogin.*$\n    - repl: PermitRootLogin no',
   ],
@@ -43,19 +43,19 @@ export const replace = state({
     name: common.name,
     pattern: p.string({ doc: 'regular expression' }),
     repl: p.string({ doc: 'new text; \\1 and \\g<name> stand for groups' }),
-    count: p.int({ default: 0, doc: 'at most that many; 0 for all' }),
+    count: p.int({ default: 0, doc: 'maximum number of replacements; 0 for all' }),
     flags: p.oneOf(['int', 'string', 'list'], {
       default: 8,
       doc: 'flags of the expression: names like MULTILINE, or their number',
     }),
     bufsize: p.ignored({ default: 1, doc: 'accepted' }),
-    append_if_not_found: p.bool({ default: false, doc: 'add the text at the end when nothing fits' }),
-    prepend_if_not_found: p.bool({ default: false, doc: 'add the text at the beginning when nothing fits' }),
+    append_if_not_found: p.bool({ default: false, doc: 'add the text at the end when nothing matches' }),
+    prepend_if_not_found: p.bool({ default: false, doc: 'add the text at the beginning when nothing matches' }),
     not_found_content: p.scalar({ default: null, doc: 'what to add then instead of `repl`' }),
     backup: bak,
     show_changes: common.showChanges,
-    ignore_if_missing: p.bool({ default: false, doc: 'a missing file is fine' }),
-    backslash_literal: p.bool({ default: false, doc: 'a backslash in `repl` means itself' }),
+    ignore_if_missing: p.bool({ default: false, doc: 'a missing file is not a failure' }),
+    backslash_literal: p.bool({ default: false, doc: 'backslashes in `repl` are literal' }),
     encoding: p.scalar({ default: null, doc: 'encoding of the file' }),
   },
   async run(args, ctx) {
@@ -79,7 +79,7 @@ export const replace = state({
 });
 
 export const line = state({
-  doc: 'One line of a file: put in, replaced or deleted.',
+  doc: 'One line of a file: inserted, replaced or deleted.',
   examples: [
     '/etc/nsswitch.conf:\n  file.line:\n    - mode: ensure\n    - content: "networks:\\tfiles dns"\n    - after: "hosts:.*"',
   ],
@@ -93,9 +93,9 @@ export const line = state({
     after: p.scalar({ default: null, doc: 'expression of the line before it' }),
     show_changes: common.showChanges,
     backup: p.bool({ default: false, doc: 'keep the old file with the time in its name' }),
-    quiet: p.bool({ default: false, doc: 'a missing file is no failure' }),
-    indent: p.bool({ default: true, doc: 'take over the indentation of the neighbour' }),
-    create: p.bool({ default: false, doc: 'make an empty file when there is none' }),
+    quiet: p.bool({ default: false, doc: 'a missing file is not a failure' }),
+    indent: p.bool({ default: true, doc: 'use the indentation of the neighbouring line' }),
+    create: p.bool({ default: false, doc: 'create an empty file if there is none' }),
     user: common.user,
     group: common.group,
     file_mode: p.scalar({ default: null, doc: 'permission bits of the file' }),
@@ -126,7 +126,7 @@ function manageAs(name: string, given: Readonly<Record<string, Value>>, ctx: Sta
   return runManaged({ ...all, ...given, name, kwargs: newDict() } as never, ctx);
 }
 
-/** Text that accumulators hold for this file; those that name this state, or all. */
+/** Texts of accumulators for this file: of those that name this state, or of all. */
 function collected(name: string, ctx: StateContext): string[] {
   const { texts, dependents } = loadAccumulators(ctx);
   const held = texts[name];
@@ -154,7 +154,7 @@ export const blockreplace = state({
     prepend_if_not_found: p.bool({ default: false, doc: 'add the markers at the beginning when they are missing' }),
     backup: bak,
     show_changes: common.showChanges,
-    append_newline: p.scalar({ default: null, doc: 'end the text with a line end; left out: when it has none' }),
+    append_newline: p.scalar({ default: null, doc: 'end the text with a line end; default: if it has none' }),
     insert_before_match: p.scalar({ default: null, doc: 'expression of the line to put missing markers before' }),
     insert_after_match: p.scalar({ default: null, doc: 'expression of the line to put missing markers after' }),
   },
@@ -199,7 +199,7 @@ interface CommentWork {
   readonly char: string;
   readonly backup: Value;
   readonly comment: boolean;
-  /** Must be found afterwards. */
+  /** A pattern that must match after the change. */
   readonly check: string;
 }
 
@@ -225,14 +225,14 @@ function applyComment(work: CommentWork, ctx: StateContext): Promise<StateResult
 }
 
 export const comment = state({
-  doc: 'Comments out the lines a regular expression fits.',
+  doc: 'Comments out the lines that match a regular expression.',
   examples: ['/etc/fstab:\n  file.comment:\n    - regex: ^bind 127.0.0.1'],
   params: {
     name: common.name,
-    regex: p.string({ doc: 'expression of the lines; ^ and $ around it do not count' }),
+    regex: p.string({ doc: 'expression of the lines; ^ and $ around it are ignored' }),
     char: p.string({ default: '#', doc: 'comment sign' }),
     backup: bak,
-    ignore_missing: p.bool({ default: false, doc: 'it is fine when nothing fits' }),
+    ignore_missing: p.bool({ default: false, doc: 'not a failure when nothing matches' }),
   },
   async run(args, ctx) {
     const name = expandUser(args.name);
@@ -252,7 +252,7 @@ export const comment = state({
 });
 
 export const uncomment = state({
-  doc: 'Takes the comment sign away from the lines a regular expression fits.',
+  doc: 'Uncomments the lines that match a regular expression.',
   examples: ['/etc/adduser.conf:\n  file.uncomment:\n    - regex: EXTRA_GROUPS'],
   params: {
     name: common.name,

@@ -1,8 +1,8 @@
-// Failures as people read them in results.
+// Error texts for results.
 import { messageOf } from 'halite/sdk';
 import { osText } from 'halite/sdk/fs';
 
-/** The text of a failure; those of the operating system in Python's words. */
+/** The text of an error; errors of the operating system have Python's text. */
 export function failureText(error: unknown): string {
   const { code, path, dest } = error as { code?: unknown; path?: unknown; dest?: unknown };
   if (typeof code !== 'string' || typeof path !== 'string') return messageOf(error);

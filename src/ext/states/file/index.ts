@@ -15,10 +15,10 @@ import { retention_schedule } from './retention.ts';
 import { serialize } from './serialize.ts';
 import { accumulated, cached, decode, mknod, not_cached, shortcut } from './special.ts';
 
-/** Its presence tells the engine that `check_cmd` of this module runs before the file is put in place, not after. */
+/** Declares that this module runs `check_cmd` itself, before the file is written, so the engine does not run it afterwards. */
 const mod_run_check_cmd = state({
-  doc: 'Runs a command on a file; the command must end with 0.',
-  params: { cmd: p.string({ doc: 'the command' }), filename: p.path({ doc: 'added to it as last word' }) },
+  doc: 'Runs a command on a file; its exit code must be 0.',
+  params: { cmd: p.string({ doc: 'the command' }), filename: p.path({ doc: 'added as last argument' }) },
   async run({ cmd, filename }, ctx) {
     const problem = await checkFailure(cmd, filename, ctx);
     return problem === undefined ? ctx.ok('') : ctx.fail(problem, { skip_watch: true });

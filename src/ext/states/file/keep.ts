@@ -1,4 +1,4 @@
-// Which files stay when a folder is cleaned: those that required states manage.
+// Files that are kept when a folder is cleaned: those that required states manage.
 
 import { dictGet, isDict, type PlainDict, pyStr, type StateContext, type Value } from 'halite/sdk';
 import { dirName, joinPath, normalPath, rmSync } from 'halite/sdk/fs';
@@ -46,7 +46,7 @@ export async function keptFiles(folder: string, require: Value, ctx: StateContex
   return [...kept];
 }
 
-/** What of a folder must go: everything that is neither kept, nor above something kept, nor excluded. */
+/** Paths to remove: all that are neither kept, nor parents of kept paths, nor excluded. */
 export function unwanted(folder: string, kept: readonly string[], exclude: Value): string[] {
   const stays = new Set([folder]);
   for (const path of kept) {
@@ -63,7 +63,7 @@ export function unwanted(folder: string, kept: readonly string[], exclude: Value
   return found;
 }
 
-/** Removes them; gives what is gone (what was below a removed folder is gone with it). */
+/** Removes them; returns the removed paths without those below a removed folder. */
 export function removeAll(paths: readonly string[]): string[] {
   const gone: string[] = [];
   for (const path of paths) {

@@ -22,16 +22,16 @@ const params = {
   key: p.scalar({ default: null, doc: 'one key' }),
   value: p.scalar({ default: null, doc: 'and its value' }),
   key_values: p.oneOf(['bool', 'dict', 'list', 'string'], { default: null, doc: 'several keys and values' }),
-  separator: p.string({ default: '=', doc: 'what stands between key and value' }),
+  separator: p.string({ default: '=', doc: 'separator between key and value' }),
   append_if_not_found: p.bool({ default: false, doc: 'add missing keys at the end' }),
   prepend_if_not_found: p.bool({ default: false, doc: 'add missing keys at the beginning' }),
   search_only: p.bool({ default: false, doc: 'accepted' }),
   show_changes: common.showChanges,
-  ignore_if_missing: p.bool({ default: false, doc: 'a missing file is fine' }),
-  count: p.int({ default: 1, doc: 'how many lines of a key stay; 0 removes them, -1 keeps all' }),
-  uncomment: p.scalar({ default: null, doc: 'comment signs to take away from lines that are needed' }),
-  key_ignore_case: p.bool({ default: false, doc: 'capital letters in keys do not matter' }),
-  value_ignore_case: p.bool({ default: false, doc: 'capital letters in values do not matter' }),
+  ignore_if_missing: p.bool({ default: false, doc: 'a missing file is not a failure' }),
+  count: p.int({ default: 1, doc: 'how many lines of a key are kept; 0 removes them, -1 keeps all' }),
+  uncomment: p.scalar({ default: null, doc: 'comment signs to remove from needed lines' }),
+  key_ignore_case: p.bool({ default: false, doc: 'ignore the case of keys' }),
+  value_ignore_case: p.bool({ default: false, doc: 'ignore the case of values' }),
 };
 type Args = ArgsOf<typeof params>;
 
@@ -55,7 +55,7 @@ interface Edited {
   readonly diff: string[];
 }
 
-/** One line against one key: its new text, or undefined when it stays. */
+/** Compares one line with one key: the new line, or undefined when it is unchanged. */
 function edit(line: string, original: string, wanted: Wanted, args: Args): Edited | undefined {
   const bare = stripLeft(original, args.uncomment);
   const uncommented = original.length > bare.length;
@@ -65,7 +65,7 @@ function edit(line: string, original: string, wanted: Wanted, args: Args): Edite
   if (separator !== args.separator || fold(key) !== fold(wanted.key)) return undefined;
   const same = (text: string): string => (args.value_ignore_case ? text.trim().toLowerCase() : text.trim());
   const equal = same(rest) === same(pyStr(wanted.value));
-  // A commented line is only of interest as long as the key is still missing.
+  // A commented line is only used while the key is missing.
   const needed = uncommented ? wanted.left > 0 : wanted.left === 0 || !equal;
   const made: Edited | undefined = needed ? renewed(line, key, separator, wanted) : undefined;
   if (wanted.left > 0) wanted.left--;

@@ -52,7 +52,7 @@ interface Owner {
   readonly group: Value;
 }
 
-/** Owner and group as they are; a link's own. */
+/** Present owner and group of the link itself. */
 function ownersOf(path: string): Owner {
   const stats = lookAtLink(path);
   return stats ? { user: ownerOf(stats), group: groupOf(stats) } : { user: false, group: false };
@@ -68,14 +68,14 @@ function own(path: string, owner: Owner): boolean {
   try {
     if (uid !== '' && gid !== '') lchownSync(path, uid, gid);
   } catch {
-    // told by the comparison below
+    // The comparison below reports it.
   }
   return owned(path, owner);
 }
 
 const pair = (owner: Owner): string => `${pyStr(owner.user)}:${pyStr(owner.group)}`;
 
-/** What must be right before anything is done; '' when it is. */
+/** Checks the arguments before any change; '' when they are correct. */
 function preflight(name: string, owner: Owner, target?: string): string {
   const problems: string[] = [];
   if (uidOf(owner.user) === '') problems.push(`User ${pyStr(owner.user)} does not exist`);
@@ -90,17 +90,17 @@ const symlinkParams = {
   name: common.name,
   target: p.string({ doc: 'what the link points to' }),
   force: p.bool({ default: false, doc: 'replace a file or folder of that name' }),
-  backupname: p.scalar({ default: null, doc: 'where a file or folder of that name is moved to' }),
+  backupname: p.scalar({ default: null, doc: 'where an existing file or folder is moved to' }),
   makedirs: common.makedirs,
   user: common.user,
   group: common.group,
-  mode: p.scalar({ default: null, doc: 'permission bits of folders that are made' }),
+  mode: p.scalar({ default: null, doc: 'permission bits of new folders' }),
   win_owner: common.windowsParams.win_owner,
   win_perms: common.windowsParams.win_perms,
   win_deny_perms: common.windowsParams.win_deny_perms,
   win_inheritance: common.windowsParams.win_inheritance,
-  atomic: p.bool({ default: false, doc: 'replace what is there in one step' }),
-  disallow_copy_and_unlink: p.bool({ default: false, doc: 'move a file away only by renaming it' }),
+  atomic: p.bool({ default: false, doc: 'replace an existing path atomically' }),
+  disallow_copy_and_unlink: p.bool({ default: false, doc: 'move a file only by renaming it' }),
   inherit_user_and_group: p.bool({ default: false, doc: 'a link that exists keeps its owner' }),
   kwargs: p.kwargs({ doc: 'accepted' }),
 };
@@ -119,7 +119,7 @@ interface Forecast {
   readonly changes: PlainDict;
 }
 
-/** Where a backup goes; why it cannot. */
+/** The path of the backup, or an error. */
 function backupPath(name: string, target: string, args: LinkArgs): { path: string } | { problem: string } {
   let path = pyStr(args.backupname ?? '');
   if (!path.startsWith('/')) {
@@ -133,7 +133,7 @@ function backupPath(name: string, target: string, args: LinkArgs): { path: strin
 const folderRefusal = (name: string, args: LinkArgs): string =>
   args.atomic ? `Could not create '${name}'` : `[Errno 21] Is a directory: '${name}'`;
 
-/** What would happen, in the words of Salt's test mode. */
+/** What would happen, with the texts of Salt's test mode. */
 function forecast({ name, target, owner, args }: LinkWork): Forecast {
   if (!lexists(name)) {
     return {
@@ -144,7 +144,7 @@ function forecast({ name, target, owner, args }: LinkWork): Forecast {
   }
   if (!isLink(name)) {
     const changes = newDict();
-    // Salt: force and atomic remove files, not folders.
+    // As in Salt, force and atomic remove files, not folders.
     if (isDir(name) && args.backupname === null && (args.force || args.atomic)) {
       return {
         result: false,
@@ -174,7 +174,7 @@ function forecast({ name, target, owner, args }: LinkWork): Forecast {
   return { result: null, comment, changes: newDict([['ownership', now]]) };
 }
 
-/** Moves what is in the way to its backup; text when that cannot be. */
+/** Moves an existing path to its backup; returns a text on failure. */
 function moveAway({ name, target, args }: LinkWork): string | undefined {
   const backup = backupPath(name, target, args);
   if ('problem' in backup) return backup.problem;
@@ -203,7 +203,7 @@ function makeLink({ name, target, args }: LinkWork): void {
   symlinkSync(target, name);
 }
 
-/** A link that already points there. */
+/** Handles a link that already has the right target. */
 function keepLink({ name, owner }: LinkWork, ctx: StateContext): StateResult {
   if (owned(name, owner)) return ctx.ok(`Symlink ${name} is present and owned by ${pair(owner)}`, { name });
   if (!own(name, owner)) return ctx.fail(`Failed to set ownership of symlink ${name} to ${pair(owner)}`, { name });
@@ -329,7 +329,7 @@ export const hardlink = state({
     makedirs: common.makedirs,
     user: common.user,
     group: common.group,
-    dir_mode: p.scalar({ default: null, doc: 'permission bits of folders that are made' }),
+    dir_mode: p.scalar({ default: null, doc: 'permission bits of new folders' }),
     kwargs: p.kwargs({ doc: 'accepted' }),
   },
   async run(args, ctx) {

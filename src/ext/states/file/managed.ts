@@ -41,7 +41,7 @@ const params = {
   name: common.name,
   source: p.oneOf(['string', 'list', 'dict'], {
     default: null,
-    doc: 'where the content comes from: `salt://…`, a path, a URL, or a list of which the first that exists is taken',
+    doc: 'source of the content: `salt://…`, a path, a URL, or a list of which the first existing one is used',
   }),
   source_hash: common.sourceHash,
   source_hash_name: common.sourceHashName,
@@ -49,12 +49,12 @@ const params = {
   user: common.user,
   group: common.group,
   mode: p.scalar({ default: null, doc: 'permission bits, or `keep` for those of the source' }),
-  attrs: p.scalar({ default: null, doc: 'attributes as chattr knows them' }),
+  attrs: p.scalar({ default: null, doc: 'attributes of chattr' }),
   template: common.template,
   makedirs: common.makedirs,
-  dir_mode: p.scalar({ default: null, doc: 'permission bits of folders that are made' }),
+  dir_mode: p.scalar({ default: null, doc: 'permission bits of new folders' }),
   context: common.context,
-  replace: p.bool({ default: true, doc: 'false: leave the content of an existing file alone' }),
+  replace: p.bool({ default: true, doc: 'false: keep the content of an existing file' }),
   defaults: common.defaults,
   backup: common.backup,
   show_changes: common.showChanges,
@@ -64,18 +64,18 @@ const params = {
   tmp_ext: p.scalar({ default: '', nullable: true, doc: 'end of the name of the file given to `check_cmd`' }),
   contents_pillar: p.oneOf(['string', 'list'], {
     default: null,
-    doc: 'key of the pillar that holds the content, or several',
+    doc: 'pillar key of the content, or several',
   }),
-  contents_grains: p.oneOf(['string', 'list'], { default: null, doc: 'grain that holds the content, or several' }),
+  contents_grains: p.oneOf(['string', 'list'], { default: null, doc: 'grain with the content, or several' }),
   contents_newline: p.bool({ default: true, doc: 'end the content with a line end' }),
-  contents_delimiter: p.string({ default: ':', doc: 'what separates the levels of such keys' }),
+  contents_delimiter: p.string({ default: ':', doc: 'separator of the levels of such keys' }),
   encoding: p.scalar({ default: null, doc: 'encoding of the file, UTF-8 unless given' }),
   encoding_errors: p.string({ default: 'strict', doc: 'what to do with characters it does not have' }),
   allow_empty: p.bool({ default: true, doc: 'whether `contents` may be empty' }),
-  follow_symlinks: p.bool({ default: true, doc: 'manage what a link points to' }),
+  follow_symlinks: p.bool({ default: true, doc: 'follow links' }),
   check_cmd: p.scalar({
     default: null,
-    doc: 'command that must accept the new file before it is put in place; gets its path as last argument',
+    doc: 'command that must accept the new file before it is written; gets its path as last argument',
   }),
   skip_verify: common.skipVerify,
   selinux: p.oneOf(['dict', 'list', 'string'], {
@@ -89,7 +89,7 @@ const params = {
 };
 type Args = ArgsOf<typeof params>;
 
-/** A request made of the state's arguments once they are understood. */
+/** The request built from the state's arguments. */
 interface Work {
   readonly args: Args;
   readonly name: string;
@@ -97,7 +97,7 @@ interface Work {
   readonly mode: string | null;
   readonly keepMode: boolean;
   readonly template: string | null;
-  /** Content of the state itself. */
+  /** Content given in the state itself. */
   readonly own: Content | undefined;
   readonly replace: boolean;
 }
@@ -114,7 +114,7 @@ function contradiction(args: Args, keepMode: boolean): string | undefined {
   return undefined;
 }
 
-/** What is wrong with the target itself. */
+/** An error about the target. */
 function targetProblem(work: Work, ctx: StateContext): string | undefined {
   const { name, args } = work;
   const account = accountProblem(work.user, args.group, ctx);
@@ -134,7 +134,7 @@ const permsOf = ({ args, user, mode }: Work) => ({
   selinux: readSelinux(args.selinux),
 });
 
-/** The content of an existing file stays as it is; owner and mode do not. */
+/** The content of an existing file is unchanged; owner and mode are set. */
 async function permsOnly(work: Work, warnings: PlainDict, ctx: StateContext): Promise<StateResult> {
   const { name } = work;
   const foreseen = async (): Promise<StateResult> => {
@@ -154,11 +154,11 @@ async function permsOnly(work: Work, warnings: PlainDict, ctx: StateContext): Pr
   });
 }
 
-/** A source from elsewhere that must have a known hash. */
+/** A remote source that must have a known hash. */
 const needsFetching = (source: string, hash: Value): boolean =>
   Boolean(hash) && !['salt', 'file'].includes(schemeOf(source)) && !source.startsWith('/');
 
-/** A remote source whose hash the file already has needs no fetching. */
+/** A remote source is not fetched if the file already has its hash. */
 async function hasSourceHash(work: Work, ctx: StateContext): Promise<boolean> {
   const { args, name } = work;
   if (work.own || work.template || !args.source || args.skip_verify || !work.replace) return false;
@@ -219,7 +219,7 @@ const templateExtra = ({ args, name, user, mode }: Work): PlainDict =>
     ['attrs', args.attrs],
   ]);
 
-/** The file that holds a plain source; fetched only when the target does not already hash to the same. */
+/** The local copy of a plain source; fetched only if the target has another hash. */
 async function plainContent(
   request: SourceRequest,
   fetched: Exclude<Fetched, { problem: string }>,
@@ -256,7 +256,7 @@ interface Planned {
   readonly cached: string | undefined;
 }
 
-/** Content and mode of the file to be; text when they cannot be had. */
+/** Content and mode of the new file; a text on failure. */
 async function plan(work: Work, ctx: StateContext): Promise<Planned | { problem: string; bare?: boolean }> {
   const { args } = work;
   let content = work.own;
@@ -300,7 +300,7 @@ function manageRequest(
   };
 }
 
-/** Lets a command judge the new file before it is put in place. */
+/** Runs `check_cmd` on the new file before it is written to its place. */
 async function checkContent(work: Work, content: Content, ctx: StateContext): Promise<StateResult | undefined> {
   const { args, name } = work;
   const folder = mkdtempSync(join(args.tmp_dir ? pyStr(args.tmp_dir) : tmpdir(), 'halite-check-'));
@@ -390,7 +390,7 @@ export async function runManaged(args: Args, ctx: StateContext): Promise<StateRe
 }
 
 export const managed = state({
-  doc: 'A file with the content, owner and mode that are asked for.',
+  doc: 'A file with the given content, owner and mode.',
   examples: ["/etc/motd:\n  file.managed:\n    - source: salt://motd\n    - mode: '0644'"],
   params,
   run: runManaged,

@@ -35,10 +35,10 @@ const params = {
   context: common.context,
   defaults: common.defaults,
   options: p.oneOf(['string', 'list'], { default: '', doc: 'further options for the program patch' }),
-  reject_file: p.scalar({ default: null, doc: 'where parts that do not fit are written' }),
-  strip: p.scalar({ default: null, doc: 'how many folders of the names in the patch to leave out' }),
+  reject_file: p.scalar({ default: null, doc: 'file for rejected parts' }),
+  strip: p.scalar({ default: null, doc: 'number of leading folders to strip from names in the patch' }),
   saltenv: p.scalar({ default: null, doc: 'environment of the source' }),
-  kwargs: p.kwargs({ doc: '`hash` and `dry_run_first` are accepted and not used' }),
+  kwargs: p.kwargs({ doc: '`hash` and `dry_run_first` are accepted and ignored' }),
 };
 type Args = ArgsOf<typeof params>;
 
@@ -49,7 +49,7 @@ interface Options {
   readonly strip: number | undefined;
 }
 
-/** The given options without those that are Halite's own business; text when they make no sense. */
+/** The given options without those that Halite sets itself; a text when they are invalid. */
 function readOptions(args: Args): Options | string {
   const given = Array.isArray(args.options) ? args.options.map(pyStr) : shellSplit(pyStr(args.options ?? ''));
   const advice = "Consider using the 'strip' option for this state.";
@@ -83,7 +83,7 @@ function problemWith(name: string, args: Args): string | undefined {
   return `Parent directory for reject_file '${reject}' either does not exist, or is not a directory`;
 }
 
-/** The patch as a file; text when it cannot be had. */
+/** The patch as a file; a text when it cannot be fetched. */
 async function fetchPatch(
   args: Args,
   folder: string,

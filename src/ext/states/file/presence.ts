@@ -1,4 +1,4 @@
-// `file.absent`, `exists`, `missing`, `touch`, `pruned` and `tidied`: whether things are there at all.
+// `file.absent`, `exists`, `missing`, `touch`, `pruned` and `tidied`: existence of files and folders.
 import {
   asNumber,
   newDict,
@@ -31,7 +31,7 @@ import * as common from './params.ts';
 const accepted = p.kwargs({ doc: 'accepted' });
 
 export const absent = state({
-  doc: 'Makes sure that a file, link or folder is not there.',
+  doc: 'A file, link or folder that must not exist.',
   examples: ['/etc/old.conf:\n  file.absent'],
   params: { name: common.name, kwargs: accepted },
   async run(args, ctx) {
@@ -58,7 +58,7 @@ export const absent = state({
 });
 
 export const exists = state({
-  doc: 'Fails when a path is not there.',
+  doc: 'Fails when a path does not exist.',
   examples: ['/etc/passwd:\n  file.exists'],
   params: { name: common.name, kwargs: accepted },
   run(args, ctx) {
@@ -70,7 +70,7 @@ export const exists = state({
 });
 
 export const missing = state({
-  doc: 'Fails when a path is there.',
+  doc: 'Fails when a path exists.',
   examples: ['/etc/nologin:\n  file.missing'],
   params: { name: common.name, kwargs: accepted },
   run(args, ctx) {
@@ -105,7 +105,7 @@ function touchForecast(name: string, atime: Value, mtime: Value, ctx: StateConte
   return ctx.ok(`File ${name} exists and has the correct times`, { name });
 }
 
-/** `touch` as other states use it when a file to add to is not there. */
+/** `touch` for other states, when the file to extend is missing. */
 export async function touchFile(
   given: string,
   atime: Value,
@@ -133,7 +133,7 @@ export async function touchFile(
 }
 
 export const touch = state({
-  doc: 'Makes an empty file, or sets the times of one that is there.',
+  doc: 'Creates an empty file, or sets the times of an existing one.',
   examples: ['/var/log/httpd/logrotate.empty:\n  file.touch'],
   params: {
     name: common.name,
@@ -145,7 +145,7 @@ export const touch = state({
 });
 
 const bytesOfUnit = 'bkmgtpezy';
-/** `10M`, `1.5GB`, `4 KiB` in bytes; 0 when it is no size. */
+/** `10M`, `1.5GB`, `4 KiB` in bytes; 0 for an invalid size. */
 function sizeInBytes(size: Value): number {
   if (typeof size !== 'string') return asNumber(size) ?? 0;
   const match = /^([0-9.]*)\s*(.*)$/.exec(size.trim());
@@ -187,7 +187,7 @@ function oldOrLarge(stats: Stats, size: number, args: TidyArgs): boolean {
 const expressions = (value: Value): RegExp[] =>
   (Array.isArray(value) ? value : value === null ? [] : [value]).map((item) => pyRegex(pyStr(item)));
 
-/** What is to go, deepest first. */
+/** Paths to remove, deepest first. */
 function toTidy(folder: string, args: TidyArgs): string[] {
   const wanted = args.matches === null ? [/^/] : expressions(args.matches);
   const unwanted = expressions(args.exclude);
@@ -216,14 +216,14 @@ export const tidied = state({
   examples: ['/var/tmp/cache:\n  file.tidied:\n    - age: 7\n    - matches:\n      - .*\\.tmp'],
   params: {
     name: common.name,
-    age: p.float({ default: 0, doc: 'at least so many days old' }),
+    age: p.float({ default: 0, doc: 'minimum age in days' }),
     matches: p.oneOf(['list', 'string'], {
       default: null,
       doc: 'regular expressions for names; all names when left out',
     }),
     rmdirs: p.bool({ default: false, doc: 'also folders' }),
-    size: p.scalar({ default: 0, nullable: true, doc: 'at least so large; `10M` is understood' }),
-    exclude: p.oneOf(['list', 'string'], { default: null, doc: 'regular expressions for names to leave alone' }),
+    size: p.scalar({ default: 0, nullable: true, doc: 'minimum size, such as `10M`' }),
+    exclude: p.oneOf(['list', 'string'], { default: null, doc: 'regular expressions for names to keep' }),
     full_path_match: p.bool({ default: false, doc: 'compare the whole path instead of the name' }),
     followlinks: p.bool({ default: false, doc: 'enter folders that links point to' }),
     time_comparison: p.scalar({ default: 'atime', nullable: true, doc: 'atime, mtime or ctime' }),
@@ -249,7 +249,7 @@ export const tidied = state({
   },
 });
 
-/** Removes folders that hold nothing, deepest first; gives those removed and those that could not be. */
+/** Removes empty folders, deepest first; returns those removed and those that failed. */
 function prune(
   folder: string,
   recurse: boolean,
@@ -285,8 +285,8 @@ export const pruned = state({
   params: {
     name: common.name,
     recurse: p.bool({ default: false, doc: 'also the folders in it' }),
-    ignore_errors: p.bool({ default: false, doc: 'folders that are not empty are no failure' }),
-    older_than: p.scalar({ default: null, doc: 'only folders not changed for so many days' }),
+    ignore_errors: p.bool({ default: false, doc: 'folders that are not empty are not a failure' }),
+    older_than: p.scalar({ default: null, doc: 'only folders not changed for this many days' }),
   },
   run(args, ctx) {
     const name = expandUser(args.name);

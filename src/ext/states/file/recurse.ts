@@ -32,21 +32,21 @@ const params = {
   clean: p.bool({ default: false, doc: 'remove what neither the source nor a required state manages' }),
   require: p.oneOf(['list', 'dict', 'string'], {
     default: null,
-    doc: 'states whose files stay when the folder is cleaned',
+    doc: 'states whose files are kept when the folder is cleaned',
   }),
   user: common.user,
   group: common.group,
   dir_mode: p.scalar({ default: null, doc: 'permission bits of folders' }),
   file_mode: p.scalar({ default: null, doc: 'permission bits of files, or `keep`' }),
-  sym_mode: p.scalar({ default: null, doc: 'permission bits of folders made for links' }),
+  sym_mode: p.scalar({ default: null, doc: 'permission bits of parent folders of links' }),
   template: common.template,
   context: common.context,
-  replace: p.bool({ default: true, doc: 'false: leave existing files alone' }),
+  replace: p.bool({ default: true, doc: 'false: keep existing files' }),
   defaults: common.defaults,
   include_empty: p.bool({ default: false, doc: 'also empty folders' }),
   backup: common.backup,
-  include_pat: p.scalar({ default: null, doc: 'glob, or expression after `E@`, of what to take' }),
-  exclude_pat: p.scalar({ default: null, doc: 'glob, or expression after `E@`, of what to leave out' }),
+  include_pat: p.scalar({ default: null, doc: 'glob, or expression after `E@`, of names to include' }),
+  exclude_pat: p.scalar({ default: null, doc: 'glob, or expression after `E@`, of names to exclude' }),
   maxdepth: p.scalar({ default: null, doc: 'how many levels down' }),
   keep_symlinks: p.bool({ default: false, doc: 'links stay links' }),
   force_symlinks: p.bool({ default: false, doc: 'links replace files of their name' }),
@@ -58,7 +58,7 @@ const params = {
 };
 type Args = ArgsOf<typeof params>;
 
-/** What the parts of the tree report, put together as Salt does. */
+/** The results of the parts of the tree, merged as in Salt. */
 class Report {
   result: boolean | null = true;
   readonly changes: PlainDict = newDict();
@@ -88,7 +88,7 @@ async function part(fn: typeof managed, given: Given, kwargs: PlainDict, ctx: St
   return (await fn.run(all as never, ctx)) as unknown as StateResult;
 }
 
-/** A path that holds the wrong kind of thing makes way when cleaning is on. True when there is nothing more to do. */
+/** Removes a path of the wrong kind if `clean` is set. True when nothing remains to be done. */
 function replaceKind(
   path: string,
   wrong: boolean,
@@ -122,7 +122,7 @@ async function manageTree(
     const given = { name: path, target, makedirs: true, force: args.force_symlinks, user, group, mode: args.sym_mode };
     report.add(path, await part(symlink, given, none, ctx));
   }
-  // Parents first, so that each new folder is named among the changes.
+  // Parents first, so that each new folder is listed in the changes.
   for (const path of [...tree.folders].sort()) {
     if (baseName(path) === '..') continue;
     const say = { test: `Replacing ${path} with a directory`, done: 'Replaced file with a directory' };

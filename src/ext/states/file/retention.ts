@@ -1,4 +1,4 @@
-// `file.retention_schedule`: keeps a thinning-out series of backups and deletes the rest.
+// `file.retention_schedule`: keeps some backups per day, week and so on, and deletes the rest.
 
 import { dictEntries, newDict, type PlainDict, p, pyStr, state } from 'halite/sdk';
 import { expandUser, joinPath, readdirSync, rmSync } from 'halite/sdk/fs';
@@ -76,7 +76,7 @@ function retained(backups: readonly Backup[], retain: PlainDict | Map<unknown, u
   return found;
 }
 
-/** Local time as if it were UTC, so that days are days of this place. */
+/** Local time as if it were UTC, so that days are local days. */
 const local = (time: Date): Date => new Date(time.getTime() - time.getTimezoneOffset() * 60_000);
 const newestFirst = (names: Iterable<string>): string[] => [...names].sort().reverse();
 
@@ -92,7 +92,7 @@ export const retention_schedule = state({
     }),
     strptime_format: p.scalar({
       default: null,
-      doc: 'how the time is written in the names; the time of change counts when left out',
+      doc: 'format of the time in the names; default: the modification time',
     }),
     timezone: p.ignored({ default: null, doc: 'accepted' }),
   },

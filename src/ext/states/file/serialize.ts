@@ -1,4 +1,4 @@
-// `file.serialize`: a file that holds data in some format.
+// `file.serialize`: a file with serialized data.
 import {
   type ArgsOf,
   dictEntries,
@@ -28,7 +28,7 @@ import * as common from './params.ts';
 const params = {
   name: common.name,
   dataset: p.any({ default: null, doc: 'the data' }),
-  dataset_pillar: p.scalar({ default: null, doc: 'key of the pillar that holds the data' }),
+  dataset_pillar: p.scalar({ default: null, doc: 'pillar key of the data' }),
   user: common.user,
   group: common.group,
   mode: common.mode,
@@ -36,7 +36,7 @@ const params = {
   makedirs: common.makedirs,
   show_changes: common.showChanges,
   create: p.bool({ default: true, doc: 'false: only a file that exists' }),
-  merge_if_exists: p.bool({ default: false, doc: 'put the data over what the file holds' }),
+  merge_if_exists: p.bool({ default: false, doc: 'merge the data over the existing data' }),
   encoding: p.scalar({ default: null, doc: 'encoding of the file' }),
   encoding_errors: p.string({ default: 'strict', doc: 'what to do with characters it does not have' }),
   serializer: p.scalar({ default: null, doc: 'format: yaml, json, python, configparser, …' }),
@@ -83,7 +83,7 @@ interface Merged {
   readonly data: Value;
 }
 
-/** The data over what the file holds already. */
+/** The data merged over the existing data of the file. */
 function mergeWithFile(
   name: string,
   format: string,
@@ -124,7 +124,7 @@ async function put(work: Work, ctx: StateContext): Promise<StateResult> {
     showChanges: args.show_changes,
   };
   const needed = await changesNeeded(request, ctx);
-  // Salt shows what changed in the data rather than in the text when it merged.
+  // After a merge Salt shows changes of the data, not of the text.
   const diff = merged && isDict(merged.old) && isDict(merged.data) ? dataDiff(merged.old, merged.data) : undefined;
   if (Object.keys(needed).length === 0) {
     // Salt says it in two ways.
@@ -179,7 +179,7 @@ async function run(args: Args, ctx: StateContext): Promise<StateResult> {
 }
 
 export const serialize = state({
-  doc: 'A file that holds data of the state or the pillar, in YAML, JSON or another format.',
+  doc: 'A file with data of the state or the pillar, in YAML, JSON or another format.',
   examples: ['/etc/app.json:\n  file.serialize:\n    - dataset:\n        port: 80\n    - serializer: json'],
   params,
   run,

@@ -1,4 +1,4 @@
-// `file.accumulated`, `mknod`, `decode`, `cached`, `not_cached`, `shortcut`: the rarer members of the family.
+// `file.accumulated`, `mknod`, `decode`, `cached`, `not_cached` and `shortcut`.
 import {
   commandError,
   type Dict,
@@ -35,7 +35,7 @@ const plain = (dict: PlainDict, key: string): PlainDict => {
 
 const requisites = (value: Value | undefined): Value[] => (Array.isArray(value) ? value : []);
 
-/** Ids of states that wait for the text, as written under `require_in` and `watch_in`. */
+/** Ids of states that use the text, from `require_in` and `watch_in`. */
 function dependentsOf(ctx: StateContext): Dict[] {
   const all = [...requisites(ctx.low['require_in']), ...requisites(ctx.low['watch_in'])];
   return all.filter((item): item is Dict => isDict(item) && dictEntries(item).some(([kind]) => kind === 'file'));
@@ -89,7 +89,7 @@ interface Node {
   readonly mode: Value;
 }
 
-/** A device that is there: owner and mode. */
+/** Owner and mode of an existing device. */
 async function nodePerms(node: Node, title: string, ctx: StateContext): Promise<StateResult> {
   const { name, ...perms } = node;
   const right = `${title} ${name} is in the correct state`;
@@ -153,8 +153,8 @@ export const decode = state({
   params: {
     name: common.name,
     encoded_data: p.scalar({ default: null, doc: 'the content in base64' }),
-    contents_pillar: p.scalar({ default: null, doc: 'key of the pillar that holds it' }),
-    encoding_type: p.string({ default: 'base64', doc: 'only base64 is known' }),
+    contents_pillar: p.scalar({ default: null, doc: 'pillar key of the content' }),
+    encoding_type: p.string({ default: 'base64', doc: 'only base64 is supported' }),
     checksum: p.string({ default: 'md5', doc: 'hash to compare by: md5, sha256, sha512' }),
   },
   async run({ name, encoded_data: given, contents_pillar: key, checksum }, ctx) {
@@ -213,7 +213,7 @@ async function cacheForecast({ name, sum, saltenv }: CacheWork, ctx: StateContex
   return ctx.result({ name, result: null, comment });
 }
 
-/** Nothing is cached of files that are here already; they are only checked. */
+/** Local files are not cached, only checked. */
 function localFile({ name, sum, skipVerify }: CacheWork, ctx: StateContext): StateResult {
   const path = realPathOf(expandUser(splitUrl(name).path));
   if (!exists(path)) return ctx.fail(`File ${path} is not present on the minion`, { name });
@@ -301,7 +301,7 @@ export const cached = state({
 });
 
 export const not_cached = state({
-  doc: 'A file that shall not be in the minion cache.',
+  doc: 'A file that must not be in the minion cache.',
   examples: ['forget-it:\n  file.not_cached:\n    - name: https://example.com/file.tar.gz'],
   params: {
     name: p.string({ doc: 'address of the file' }),
@@ -328,7 +328,7 @@ export const not_cached = state({
 });
 
 export const shortcut = state({
-  doc: 'Shortcuts exist on Windows only: this fails here, as it does in Salt.',
+  doc: 'Shortcuts exist on Windows only: this fails here, as in Salt.',
   params: {
     name: p.string({ doc: 'the shortcut' }),
     target: p.scalar({ nullable: true, doc: 'what it opens' }),

@@ -47,13 +47,13 @@ export async function sourceTexts(args: TextSources, ctx: StateContext): Promise
   return found;
 }
 
-/** What must hold before a file is edited; undefined when it does. */
+/** An error that prevents editing a file; undefined when there is none. */
 export function fileProblem(name: string): string | undefined {
   if (!name.startsWith('/')) return `Specified file ${name} is not an absolute path`;
   return exists(name) ? undefined : `${name}: file not found`;
 }
 
-/** Words as Python's shlex cuts a line that is no command: quotes of one kind hold words together and stay. */
+/** Splits a line like Python's shlex in non-POSIX mode: quotes keep words together and are preserved. */
 function wordsOf(line: string): string[] {
   const quotes = line.includes(`'\\"`) ? '' : line.includes("'") ? '"' : line.includes('"') ? "'" : `'"`;
   const found: string[] = [];
@@ -75,7 +75,7 @@ function wordsOf(line: string): string[] {
   return found;
 }
 
-/** A regular expression that finds the text whatever the white space between its words. */
+/** A regular expression that matches the text with any white space between its words. */
 export function spacelessPattern(text: string): string {
   const gap = '(?:[\\s]+)?';
   return `(?m)^${lines(text)
@@ -83,7 +83,7 @@ export function spacelessPattern(text: string): string {
     .join('')}$`;
 }
 
-/** The difference of two versions of a file, or a word about bytes. */
+/** The difference of two versions of a file, or a note about binary content. */
 export function shownDiff(path: string, before: readonly string[], after: readonly string[]): string {
   if (!looksLikeText(readFileSync(path))) return 'Replace binary file';
   return unifiedDiff(before, after);

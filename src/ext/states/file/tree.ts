@@ -1,4 +1,4 @@
-// What `file.recurse` has to manage: files, folders and links below a folder of the file server.
+// The content that `file.recurse` manages: files, folders and links below a folder of the file server.
 import { isDict, type PlainDict, pyStr, type StateContext, type Value } from 'halite/sdk';
 import { dirName, joinPath, normalPath } from 'halite/sdk/fs';
 import { parseSaltUrl, saltUrl } from '../../shared/file/urls.ts';
@@ -23,7 +23,7 @@ export interface Tree {
   readonly keep: ReadonlySet<string>;
 }
 
-/** The part of a path below the source; undefined when it is out of reach. */
+/** The path relative to the source; undefined when it is outside, too deep or excluded. */
 function below(path: string, folder: string, request: TreeRequest): string | undefined {
   if (!path.startsWith(folder)) return undefined;
   const relative = normalPath(path.slice(folder.length) || '.');
@@ -60,7 +60,7 @@ export async function recurseTree(request: TreeRequest, ctx: StateContext): Prom
     const target = joinPath(request.name, relative);
     if (!keep.has(dirName(target))) folders.add(dirName(target));
     keep.add(target);
-    // A link that is managed as a link is no file as well.
+    // A path that is managed as a link is not managed as a file.
     if (!links.has(relative)) files.set(target, saltUrl(file, env));
   }
   for (const found of request.include_empty ? await client.list('dirs', env, folder) : []) {

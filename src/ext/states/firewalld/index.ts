@@ -5,7 +5,7 @@ import { zonePresent } from './zone.ts';
 
 const texts = (value: Value): string[] => (Array.isArray(value) ? value.map(pyStr) : value ? [pyStr(value)] : []);
 
-/** Makes ports or protocols of a service those asked for. */
+/** Sets the ports or protocols of a service. */
 async function bring(
   kind: 'port' | 'protocol',
   name: string,
@@ -35,7 +35,7 @@ const service = state({
       async each(set) {
         const known = texts(await ctx.call('firewalld.get_services')).includes(name);
         if (!known) await set.run(() => ctx.callWith('firewalld.new_service', [name], { restart: false }));
-        // Under test a new service is not there, and cannot be asked for what it has.
+        // Under test a new service does not exist yet and cannot be queried.
         const isThere = known || !ctx.test;
         await bring('port', name, texts(ports), isThere, set, ctx);
         await bring('protocol', name, texts(protocols), isThere, set, ctx);

@@ -1,4 +1,4 @@
-// `firewalld.present`: a zone with all that it lets in, passes on and blocks.
+// `firewalld.present`: a zone with all its settings.
 import {
   type ArgsOf,
   type ChangeSet,
@@ -20,10 +20,10 @@ const params = {
   block_icmp: p.oneOf(['list', 'string'], { default: null, doc: 'kinds of ICMP messages to block' }),
   prune_block_icmp: prune,
   default: p.oneOf(['list', 'string'], { default: null, doc: 'make it the default zone' }),
-  masquerade: p.bool({ default: false, doc: 'hide the addresses behind it' }),
+  masquerade: p.bool({ default: false, doc: 'enable masquerading' }),
   ports: p.oneOf(['list', 'string'], { default: null, doc: 'ports with protocol: 22/tcp' }),
   prune_ports: prune,
-  port_fwd: p.oneOf(['list', 'string'], { default: null, doc: 'ports to pass on: here:there:protocol[:address]' }),
+  port_fwd: p.oneOf(['list', 'string'], { default: null, doc: 'ports to forward: port:toport:protocol[:address]' }),
   prune_port_fwd: prune,
   services: p.oneOf(['list', 'string'], { default: null, doc: 'services' }),
   prune_services: prune,
@@ -36,7 +36,7 @@ const params = {
 };
 type Args = ArgsOf<typeof params>;
 
-/** One kind of thing a zone has several of. */
+/** One kind of setting of a zone. */
 interface Kind {
   /** Key in the changes. */
   readonly key: string;
@@ -62,7 +62,7 @@ async function bring(kind: Kind, set: ChangeSet): Promise<void> {
 
 const asList = (value: Value): Value[] => (Array.isArray(value) ? value : value ? [value] : []);
 
-/** `here:there:protocol[:address]` as firewalld.list_port_fwd names the parts. */
+/** `port:toport:protocol[:address]`, with the keys of firewalld.list_port_fwd. */
 function forward(mapping: Value): PlainDict {
   const [source = '', destination = '', protocol = '', address = ''] = pyStr(mapping).split(':');
   return newDict(
@@ -91,7 +91,7 @@ async function validIcmp(args: Args, ctx: StateContext): Promise<Value[]> {
 type Further = readonly (readonly [string, Value])[];
 const unforced: Further = [['force_masquerade', false]];
 
-/** Kinds whose functions take the zone and the thing: key, argument and the functions that list, add and remove. */
+/** Kinds whose functions take the zone and the value: key, argument and the functions that list, add and remove. */
 const simple = [
   ['icmp_types', 'block_icmp', ['list_icmp_block', 'block_icmp', 'allow_icmp']],
   ['ports', 'ports', ['list_ports', 'add_port', 'remove_port']],
@@ -102,14 +102,14 @@ const simple = [
   ['rich_rules', 'rich_rules', ['get_rich_rules', 'add_rich_rule', 'remove_rich_rule']],
 ] as const;
 
-/** All kinds, in the order Salt goes through them. */
+/** All kinds, in Salt's order. */
 function kinds(args: Args, icmp: readonly Value[], isThere: boolean, ctx: StateContext): Kind[] {
   const zone = args.name;
   const call = (fun: string, items: readonly Value[], more: Further = []): Promise<Value> =>
     ctx.callWith(`firewalld.${fun}`, items, newDict([['permanent', true], ...more]));
   return simple.map(([key, argument, [list, add, remove]]) => {
     const given = asList(args[argument]);
-    // Services are named before the zone, and forwarded ports have several parts.
+    // The functions for services have the zone as second argument, and forwarded ports have several parts.
     const place = (item: Value): Value[] =>
       key === 'services' ? [item, zone] : key === 'port_fwd' ? [zone, ...forwardArguments(item)] : [zone, item];
     const more = key === 'ports' || key === 'port_fwd' ? unforced : [];
@@ -144,7 +144,7 @@ async function bringAll(args: Args, set: ChangeSet, ctx: StateContext): Promise<
       changes: { [name]: { old: zones, new: name } },
       change: () => ctx.call('firewalld.new_zone', name),
     });
-  // Under test a new zone is not there, and cannot be asked for what it has.
+  // Under test a new zone does not exist yet and cannot be queried.
   const isThere = known || !ctx.test;
   const [icmp, ...others] = kinds(args, await validIcmp(args, ctx), isThere, ctx);
   if (icmp) await bring(icmp, set);
@@ -159,7 +159,7 @@ async function bringAll(args: Args, set: ChangeSet, ctx: StateContext): Promise<
 }
 
 export const zonePresent = state({
-  doc: 'A zone with all that it lets in, passes on and blocks.',
+  doc: 'A zone with its services, ports, forwardings and blocks.',
   examples: [
     'public:\n  firewalld.present:\n    - services: [ssh]\n    - ports: [8080/tcp]\n    - prune_services: true',
   ],

@@ -25,7 +25,7 @@ interface Where {
   readonly gem_bin: Value;
 }
 
-/** Installed versions of a gem; undefined when it is not there. */
+/** Installed versions of a gem; undefined when it is not installed. */
 async function versions(args: Where, ctx: StateContext): Promise<string[] | undefined> {
   const kwargs = newDict([
     ['gem_bin', args.gem_bin],
@@ -42,7 +42,7 @@ const tests: Readonly<Record<string, (order: number) => boolean>> = {
   '<': (order) => order < 0,
 };
 
-/** What to say when the gem is there as wanted. */
+/** The comment for a gem that is already installed as requested. */
 function satisfied(found: readonly string[], version: Value): string | undefined {
   if (version === null) return 'Gem is already installed.';
   const wanted = pyStr(version);
@@ -54,7 +54,7 @@ function satisfied(found: readonly string[], version: Value): string | undefined
 }
 
 const installed = state({
-  doc: 'A gem that shall be installed.',
+  doc: 'A gem that must be installed.',
   examples: ['addressable:\n  gem.installed:\n    - version: 2.8.0'],
   params: {
     name,
@@ -64,9 +64,9 @@ const installed = state({
     version: p.scalar({ default: null, doc: 'the version, or a limit: `>=2.0`' }),
     rdoc: p.bool({ default: false, doc: 'with RDoc documentation' }),
     ri: p.bool({ default: false, doc: 'with ri documentation' }),
-    pre_releases: p.bool({ default: false, doc: 'with versions that are not released yet' }),
+    pre_releases: p.bool({ default: false, doc: 'include pre-release versions' }),
     proxy: p.scalar({ default: null, doc: 'proxy to use' }),
-    source: p.scalar({ default: null, doc: 'address to take it from' }),
+    source: p.scalar({ default: null, doc: 'address of the source' }),
   },
   run(args, ctx) {
     const { name: gem, user: runas, ...options } = args;
@@ -85,7 +85,7 @@ const installed = state({
 });
 
 const removed = state({
-  doc: 'A gem that shall not be installed.',
+  doc: 'A gem that must not be installed.',
   examples: ['addressable:\n  gem.removed'],
   params: { name, ruby, user, gem_bin },
   run: (args, ctx) =>
@@ -131,13 +131,13 @@ export default defineState({
     installed,
     removed,
     sources_add: state({
-      doc: 'An address gems shall be taken from.',
+      doc: 'A gem source that must be configured.',
       examples: ['https://gems.example.com/:\n  gem.sources_add'],
       params: sourceParams,
       run: (args, ctx) => source(args, true, ctx),
     }),
     sources_remove: state({
-      doc: 'An address gems shall not be taken from.',
+      doc: 'A gem source that must not be configured.',
       examples: ['https://gems.example.com/:\n  gem.sources_remove'],
       params: sourceParams,
       run: (args, ctx) => source(args, false, ctx),

@@ -90,11 +90,11 @@ export const present = state({
   examples: ['/srv/git/app.git:\n  git.present'],
   params: {
     name: p.path({ doc: 'folder of the repository' }),
-    force: p.bool({ default: false, doc: 'remove what is in the folder' }),
+    force: p.bool({ default: false, doc: 'remove the content of the folder' }),
     bare: p.bool({ default: true, doc: 'without working files' }),
     template: p.scalar({ default: null, doc: 'folder to copy into it' }),
-    separate_git_dir: p.scalar({ default: null, doc: 'where the repository itself lies' }),
-    shared: p.scalar({ default: null, doc: 'who else may write' }),
+    separate_git_dir: p.scalar({ default: null, doc: 'the folder of the repository itself' }),
+    shared: p.scalar({ default: null, doc: 'sharing of write access' }),
     ...who,
     output_encoding,
   },
@@ -165,7 +165,7 @@ interface DetachedWork {
   readonly changes: PlainDict;
 }
 
-/** Clone, or the right address for the remote. What is checked out now; a result when it ends here. */
+/** Clones, or sets the address of the remote. Returns what is checked out, or a final result. */
 async function prepare(
   work: DetachedWork,
   ctx: StateContext,
@@ -204,7 +204,7 @@ async function prepare(
   return { local, known: false };
 }
 
-/** The commit that shall be checked out. */
+/** The commit to check out. */
 async function wantedCommit(work: DetachedWork, ctx: StateContext): Promise<string | StateResult> {
   const { git, rev, args } = work;
   if (work.isHash) return (await git.attempt('describe', [rev])) ? rev : ctx.fail(`Revision '${rev}' does not exist`);
@@ -224,7 +224,7 @@ async function wantedCommit(work: DetachedWork, ctx: StateContext): Promise<stri
   }
 }
 
-/** Fetches every branch and tag; a result when that fails. */
+/** Fetches every branch and tag; returns a result on failure. */
 async function fetchAll({ args, git, keys, comments, changes }: DetachedWork, ctx: StateContext) {
   const { remote } = args;
   const refspecs = [`refs/heads/*:refs/remotes/${remote}/*`, '+refs/tags/*:refs/tags/*'];
@@ -238,7 +238,7 @@ async function fetchAll({ args, git, keys, comments, changes }: DetachedWork, ct
   }
 }
 
-/** One step decides about the next: under test the first that would change something is what is announced. */
+/** Each step depends on the one before: under test the first step that would change something is reported. */
 async function detach(work: DetachedWork, ctx: StateContext): Promise<StateResult> {
   const { args, git, comments, changes } = work;
   const ready = await prepare(work, ctx);
@@ -293,7 +293,7 @@ async function detach(work: DetachedWork, ctx: StateContext): Promise<StateResul
 }
 
 export const detached = state({
-  doc: 'A checkout of one commit, on no branch.',
+  doc: 'A checkout of one commit with a detached HEAD.',
   examples: ['https://github.com/example/app.git:\n  git.detached:\n    - rev: v1.2\n    - target: /srv/app'],
   params: {
     name: p.string({ doc: 'address of the repository' }),
@@ -301,10 +301,10 @@ export const detached = state({
     target: p.scalar({ nullable: true, doc: 'folder of the checkout' }),
     remote: p.string({ default: 'origin', doc: 'name of the remote' }),
     ...who,
-    force_clone: p.bool({ default: false, doc: 'empty a folder that is no checkout' }),
-    force_checkout: p.bool({ default: false, doc: 'throw changes away' }),
+    force_clone: p.bool({ default: false, doc: 'empty a folder that is not a checkout' }),
+    force_checkout: p.bool({ default: false, doc: 'discard changes' }),
     fetch_remote: p.bool({ default: true, doc: 'fetch first' }),
-    hard_reset: p.bool({ default: false, doc: 'throw changes away first' }),
+    hard_reset: p.bool({ default: false, doc: 'discard changes first' }),
     submodules: p.bool({ default: false, doc: 'also submodules' }),
     identity,
     ...https,

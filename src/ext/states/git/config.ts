@@ -17,7 +17,7 @@ import { gitError, output_encoding, who } from './shared.ts';
 const noRepo = "Non-global config options require the 'repo' argument to be set";
 const texts = (value: Value): string[] => (Array.isArray(value) ? value.map(pyStr) : pyStr(value).split(','));
 
-/** What else was given is refused. */
+/** Refuses unknown arguments. */
 function invalid(kwargs: PlainDict, known: readonly string[]): string | undefined {
   const extra = Object.keys(kwargs).filter((key) => !known.includes(key) && !key.startsWith('__'));
   return extra.length > 0
@@ -148,11 +148,11 @@ async function unset(
 }
 
 export const config_unset = state({
-  doc: 'A setting of git that shall not be set.',
+  doc: 'A setting of git that must not be set.',
   examples: ['alias.ci:\n  git.config_unset:\n    - global: true'],
   params: {
     name: p.string({ doc: 'the setting; an expression' }),
-    value_regex: p.scalar({ default: null, doc: 'only values that fit' }),
+    value_regex: p.scalar({ default: null, doc: 'only matching values' }),
     repo: p.scalar({ default: null, doc: 'the repository' }),
     ...who,
     output_encoding,

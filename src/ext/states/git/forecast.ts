@@ -1,10 +1,10 @@
-// What an update of a checkout would bring, said before anything is done: plans, refusals and forecasts.
+// Predicts the effects of an update of a checkout: plans, refusals and texts of test mode.
 import { newDict, type PlainDict, type StateContext, type StateResult } from 'halite/sdk';
 import { withoutPassword } from '../../shared/file/urls.ts';
 import { failed, sentences, short } from './shared.ts';
 import type { Work } from './work.ts';
 
-/** The checkout as it is. */
+/** The present checkout. */
 export interface Local {
   readonly branches: string[];
   readonly tags: string[];
@@ -70,7 +70,7 @@ export interface Plan {
 export const announced = (work: Work, comment: string, ctx: StateContext): StateResult =>
   ctx.result({ result: null, comment, changes: work.changes });
 
-/** What changing the address of the remote would bring. */
+/** The effects of a new address of the remote. */
 export function forecastRemote(work: Work, plan: Plan, ctx: StateContext): StateResult {
   const { rev, remote, args, changes } = work;
   const { local } = plan;

@@ -92,7 +92,7 @@ async function planWork(args: LatestArgs, ctx: StateContext): Promise<Work | Sta
   };
 }
 
-/** Empties a folder that is in the way; a result when that is not allowed or only announced. */
+/** Empties an existing folder; returns a result when that is not allowed, or under test. */
 export function makeRoom(
   name: string,
   target: string,
@@ -135,7 +135,7 @@ export function makeRoom(
   return undefined;
 }
 
-/** Checks out what is wanted after a clone. A result when that fails. */
+/** Checks out the requested revision after a clone. Returns a result on failure. */
 async function settleClone(work: Work, ctx: StateContext): Promise<StateResult | undefined> {
   const { branch, remote, rev, git, comments, changes } = work;
   if (rev.sha === null) {

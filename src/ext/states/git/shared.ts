@@ -1,4 +1,4 @@
-// What the functions of the state module `git` share: calls as a user, comments, failures.
+// Shared code of the state module `git`: calls as a user, comments, failures.
 import { type PlainDict, p, pyStr, type StateContext, type StateResult, type Value } from 'halite/sdk';
 import { expandUser } from 'halite/sdk/fs';
 import { failureOf } from '../shared/calls.ts';
@@ -22,7 +22,7 @@ export const sentences = (comments: readonly string[]): string =>
   comments.join('. ') + (comments.length > 1 ? '.' : '');
 export const short = (sha: string | null): string => (sha === null ? 'None' : sha.slice(0, 7));
 
-/** What git said, without the command line before it. */
+/** Git's message, without the command line before it. */
 export const gitError = (error: unknown): string =>
   failureOf(error).message.replace(/^Command ['"].+['"] failed: /s, '');
 
@@ -54,7 +54,7 @@ export class Checkout {
   async text(fun: string, args: readonly Value[] = [], kwargs: PlainDict = {}): Promise<string> {
     return pyStr(await this.call(fun, args, kwargs));
   }
-  /** The answer, or null when git refuses. */
+  /** The answer, or null when git fails. */
   async attempt(fun: string, args: readonly Value[] = [], kwargs: PlainDict = {}): Promise<string | null> {
     try {
       return await this.text(fun, args, { ...kwargs, ignore_retcode: true });
@@ -68,7 +68,7 @@ export class Checkout {
   }
 }
 
-/** Keys as list of paths; text when they make no sense. */
+/** Keys as list of paths; a text when they are invalid. */
 export async function identities(
   value: Value,
   word: string,
@@ -87,14 +87,14 @@ export async function identities(
   return list;
 }
 
-/** Branch, tag or SHA1 a revision stands for in the remote repository. */
+/** The branch, tag or SHA1 of a revision in the remote repository. */
 export interface RemoteRev {
   readonly rev: string;
   readonly sha: string | null;
   readonly kind: 'branch' | 'tag' | 'sha1' | null;
   /** `origin/main`; false: none, null: does not matter. */
   readonly upstream: string | false | null;
-  /** How people read it. */
+  /** The description for comments. */
   readonly place: string;
 }
 
@@ -128,7 +128,7 @@ export function sameRev(one: string | null, other: string | null, kind: RemoteRe
   return kind === 'sha1' ? one.startsWith(other) : one === other;
 }
 
-/** Options for `git branch` that set what a branch tracks. */
+/** Options of `git branch` that set the upstream of a branch. */
 export function trackingChange(
   upstream: string | null,
   wanted: RemoteRev['upstream'],
@@ -137,7 +137,7 @@ export function trackingChange(
 ): { opts: string[]; done: string } | undefined {
   if (upstream && wanted === false) return { opts: ['--unset-upstream'], done: 'unset' };
   if (!wanted || upstream === wanted) return undefined;
-  // A branch that does not exist yet tracks its starting point by itself.
+  // A new branch tracks its starting point automatically.
   if (branch !== null && !branches.includes(branch)) return undefined;
   return { opts: ['--set-upstream-to', wanted], done: upstream ? `updated to ${wanted}` : `set to ${wanted}` };
 }

@@ -1,4 +1,4 @@
-// Brings an existing checkout to the wanted revision: fetch, fast-forward or reset, tracking branch, tags.
+// Updates an existing checkout to the requested revision: fetch, fast-forward or reset, tracking branch, tags.
 import { newDict, pyStr, type StateContext, type StateResult, type Value, withForecast } from 'halite/sdk';
 import { compareText } from 'halite/sdk/codec';
 import { withoutPassword } from '../../shared/file/urls.ts';
@@ -51,7 +51,7 @@ async function lookAtCheckout(work: Work, ctx: StateContext): Promise<Local | St
   };
 }
 
-/** Whether the wanted commit is here already; a result when a tag was moved. */
+/** Whether the requested commit exists locally; a result when a tag was moved. */
 async function hasRemoteRev(work: Work, local: Local, ctx: StateContext): Promise<boolean | StateResult> {
   const { rev, git, remote, args } = work;
   if (rev.kind === 'sha1' && local.baseRev !== null && rev.sha !== null && local.baseRev.startsWith(rev.sha))
@@ -71,7 +71,7 @@ async function hasRemoteRev(work: Work, local: Local, ctx: StateContext): Promis
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1).toLowerCase();
 
-/** The commit is here, but HEAD shall not move. */
+/** The commit exists locally, but HEAD must not move. */
 function staysBehind(work: Work, local: Local, ctx: StateContext): StateResult | undefined {
   const { rev, args, branch } = work;
   if (local.same || args.update_head || (branch !== null && branch !== local.branch)) return undefined;
@@ -82,7 +82,7 @@ function staysBehind(work: Work, local: Local, ctx: StateContext): StateResult |
   );
 }
 
-/** Tags that are new there or gone there. True when something must be fetched. */
+/** New and removed tags of the remote. True when something must be fetched. */
 async function compareTags(work: Work, local: Local, warnings: string[]): Promise<boolean> {
   const { git, remote, args, changes, comments } = work;
   const refs = plain(
@@ -112,7 +112,7 @@ async function compareTags(work: Work, local: Local, warnings: string[]): Promis
   return fresh.length > 0 || gone.length > 0;
 }
 
-/** Fetches; a result when that or what follows from it fails. */
+/** Fetches; returns a result when that or a later step fails. */
 async function fetchRev(work: Work, plan: Plan, ctx: StateContext): Promise<StateResult | undefined> {
   const { git, name, rev, args, comments, changes } = work;
   try {
@@ -201,7 +201,7 @@ async function move(work: Work, plan: Plan, ctx: StateContext): Promise<StateRes
   return undefined;
 }
 
-/** Decides whether it is a fast-forward, as far as that can be told before fetching. */
+/** Decides whether it is a fast-forward, if that is known before fetching. */
 async function planUpdate(work: Work, local: Local, ctx: StateContext): Promise<Plan | StateResult> {
   const { rev, git, args } = work;
   const has = await hasRemoteRev(work, local, ctx);

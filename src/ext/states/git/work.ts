@@ -1,4 +1,4 @@
-// Everything `git.latest` knows before it does anything.
+// The data of `git.latest` before it changes anything.
 import type { PlainDict } from 'halite/sdk';
 import type { LatestArgs } from './latest-params.ts';
 import type { Checkout, RemoteRev } from './shared.ts';

@@ -1,4 +1,4 @@
-// State module `glusterfs`: peers and volumes of a file system over several machines.
+// State module `glusterfs`: peers and volumes of a distributed file system.
 import { lookup } from 'node:dns/promises';
 import { networkInterfaces } from 'node:os';
 import {
@@ -32,7 +32,7 @@ const knows = (peers: Value, host: string): boolean =>
   });
 
 const peered = state({
-  doc: 'Another machine that belongs to the pool.',
+  doc: 'A peer of the pool.',
   examples: ['two.example.com:\n  glusterfs.peered'],
   params: { name: p.string({ doc: 'the machine' }) },
   async run({ name: host }, ctx) {
@@ -58,7 +58,7 @@ const peered = state({
 const runs = async (volume: string, ctx: StateContext): Promise<boolean> =>
   Number(plain(plain(await ctx.call('glusterfs.info'))[volume])['status']) === 1;
 
-/** The second half of `volume_present`: what is said so far, and whether it runs. */
+/** The second half of `volume_present`: the comment so far, and whether the volume is started. */
 async function started(volume: string, said: StateResult, ctx: StateContext): Promise<StateResult> {
   const comment = String(said.comment);
   if (await runs(volume, ctx)) return ctx.ok(`${comment} and is started`, { changes: said.changes });
@@ -81,8 +81,8 @@ const volume_present = state({
     device_vg: p.scalar({ default: false, nullable: true, doc: 'on a volume group' }),
     transport: p.string({ default: 'tcp', doc: 'tcp or rdma' }),
     start: p.bool({ default: false, doc: 'start it' }),
-    force: p.bool({ default: false, doc: 'whatever gluster thinks of it' }),
-    arbiter: p.bool({ default: false, doc: 'the third copy holds no data' }),
+    force: p.bool({ default: false, doc: 'ignore warnings of gluster' }),
+    arbiter: p.bool({ default: false, doc: 'the third brick is an arbiter without data' }),
   },
   async run(args, ctx) {
     const { name: volume, bricks, stripe, replica, device_vg, transport, start, force, arbiter } = args;
@@ -92,7 +92,7 @@ const volume_present = state({
     const isThere = there(before);
     const will = isThere ? ' already exists' : ' will be created';
     const starts = start ? ` and ${isThere ? 'will be ' : ''}started` : '';
-    // Salt announces something under test in any case.
+    // Under test Salt always reports a change.
     return ctx.change(newDict(), '', {
       test: `Volume ${volume}${will}${starts}`,
       async apply() {
@@ -156,7 +156,7 @@ const add_volume_bricks = state({
 
 export default defineState({
   name: 'glusterfs',
-  doc: 'Peers and volumes of a file system over several machines.',
+  doc: 'Peers and volumes of GlusterFS.',
   available: needsFunction('glusterfs.list_volumes', 'glusterfs module could not be loaded'),
   functions: { peered, volume_present, started: startedState, add_volume_bricks },
 });

@@ -1,4 +1,4 @@
-// State module `grains`: facts about this minion that its owner sets.
+// State module `grains`: grains that operators set.
 import {
   changeSet,
   defineState,
@@ -17,10 +17,10 @@ import { traverse } from 'halite/sdk/data';
 import { pyRegexSearch } from 'halite/sdk/text';
 import { plain } from '../shared/calls.ts';
 
-const delimiter = p.string({ default: ':', doc: 'what separates the levels of a name' });
+const delimiter = p.string({ default: ':', doc: 'separator of the levels of a name' });
 const name = p.string({ doc: 'the grain' });
 
-/** Salt takes the delimiter for an expression. */
+/** Salt uses the delimiter as a regular expression. */
 function keyOf(given: string, separator: string): string {
   return separator === ':' ? given : given.replace(new RegExp(pyRegexSearch(separator).source, 'gv'), ':');
 }
@@ -111,7 +111,7 @@ const list_present = state({
 });
 
 const list_absent = state({
-  doc: 'A value that shall not be in a grain that is a list.',
+  doc: 'A value that must not be in a grain that is a list.',
   examples: ['roles:\n  grains.list_absent:\n    - value: db'],
   params: { name, value: p.any({ doc: 'value, or list of values' }), delimiter },
   async run(args, ctx) {
@@ -181,7 +181,7 @@ const append = state({
   params: {
     name,
     value: p.any({ doc: 'the value' }),
-    convert: p.bool({ default: false, doc: 'make a list of a single value first' }),
+    convert: p.bool({ default: false, doc: 'convert a single value to a list first' }),
     delimiter,
   },
   async run(args, ctx) {
@@ -209,6 +209,6 @@ const append = state({
 
 export default defineState({
   name: 'grains',
-  doc: 'Facts about this minion that its owner sets.',
+  doc: 'Grains that operators set.',
   functions: { exists, present, list_present, list_absent, absent, append },
 });

@@ -18,11 +18,11 @@ import { plain } from '../shared/calls.ts';
 const params = {
   name: p.string({ doc: 'the group' }),
   gid: p.scalar({ default: null, doc: 'id; the next free one when left out' }),
-  system: p.bool({ default: false, doc: 'take an id of the system range' }),
+  system: p.bool({ default: false, doc: 'use an id of the system range' }),
   addusers: p.oneOf(['list', 'string'], { default: null, doc: 'users to add' }),
-  delusers: p.oneOf(['list', 'string'], { default: null, doc: 'users to take out' }),
+  delusers: p.oneOf(['list', 'string'], { default: null, doc: 'users to remove' }),
   members: p.oneOf(['list', 'string'], { default: null, doc: 'exactly these users' }),
-  non_unique: p.bool({ default: false, doc: 'the id may be in use' }),
+  non_unique: p.bool({ default: false, doc: 'allow an id that is in use' }),
 };
 type Args = ArgsOf<typeof params>;
 
@@ -34,7 +34,7 @@ function gidOf(value: Value): number | undefined {
   return number === undefined ? undefined : Math.trunc(number);
 }
 
-/** What differs; undefined when there is no such group, text when the id is none. */
+/** The differences; undefined when there is no such group, a text when the id is invalid. */
 async function changesOf(args: Args, ctx: StateContext): Promise<PlainDict | undefined | string> {
   const group = plain(await ctx.call('group.info', args.name));
   if (Object.keys(group).length === 0) return undefined;
@@ -108,7 +108,7 @@ const present = state({
   params,
   async run(args, ctx) {
     const { name, addusers, delusers, members } = args;
-    // Salt: these two are no failures but "no result", and stay so for those who look at results.
+    // In Salt these two are not failures but "no result", and programs that read results depend on it.
     if (members !== null && (addusers !== null || delusers !== null)) {
       const comment =
         'Error: Conflicting options "members" with "addusers" and/or "delusers" can not be used together. ';
@@ -127,7 +127,7 @@ const present = state({
 });
 
 const absent = state({
-  doc: 'A group that shall not exist.',
+  doc: 'A group that must not exist.',
   examples: ['cheese:\n  group.absent'],
   params: { name: p.string({ doc: 'the group' }) },
   run: ({ name }, ctx) =>

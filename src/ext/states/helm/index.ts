@@ -18,12 +18,12 @@ import { isExpected, plain } from '../shared/calls.ts';
 const name = p.string({ doc: 'any name' });
 const release = p.string({ doc: 'the release' });
 const common = {
-  namespace: p.scalar({ default: null, doc: 'the name space' }),
+  namespace: p.scalar({ default: null, doc: 'the namespace' }),
   flags: p.oneOf(['list', 'string'], { default: null, doc: 'list of options' }),
   kvflags: p.oneOf(['dict', 'list', 'string'], { default: null, doc: 'options with a value' }),
 };
 
-/** A run that Salt does not predict: under test it only says what it would do. */
+/** An action whose changes cannot be predicted: under test it only reports that it would run. */
 const unlessTest = (ctx: StateContext, plan: string, work: () => Promise<StateResult>, failed: string) =>
   ctx.change(newDict(), '', {
     test: plan,
@@ -38,7 +38,7 @@ const unlessTest = (ctx: StateContext, plan: string, work: () => Promise<StateRe
   });
 
 const repo_managed = state({
-  doc: 'Repositories of charts that shall be there, and such that shall not.',
+  doc: 'Chart repositories that must exist, and that must not exist.',
   examples: [
     'charts:\n  helm.repo_managed:\n    - present:\n      - name: stable\n        url: https://charts.example.com',
   ],
@@ -47,7 +47,7 @@ const repo_managed = state({
     present: p.oneOf(['list', 'string'], { default: null, doc: 'list of name and url' }),
     absent: p.oneOf(['list', 'string'], { default: null, doc: 'list of names' }),
     prune: p.bool({ default: false, doc: 'remove those not named' }),
-    repo_update: p.bool({ default: false, doc: 'renew what is known of them after a change' }),
+    repo_update: p.bool({ default: false, doc: 'update them after a change' }),
     ...common,
   },
   run(args, ctx) {
@@ -64,14 +64,14 @@ const repo_managed = state({
 });
 
 const repo_updated = state({
-  doc: 'What is known of repositories is renewed.',
+  doc: 'Updates the repositories.',
   examples: ['charts:\n  helm.repo_updated'],
   params: { name, ...common },
   run({ name: _name, ...call }, ctx) {
     const work = async (): Promise<StateResult> => {
       const said = await ctx.callWith('helm.repo_update', [], call);
       if (said === true) return ctx.ok('Helm repo is updated.');
-      // Salt puts the complaint where changes belong, which makes the result unreadable.
+      // Salt puts the error message into `changes`, which makes the result invalid.
       return ctx.fail(`Failed to sync some repositories.${said ? ` ${pyStr(said)}` : ''}`);
     };
     return unlessTest(ctx, 'Helm repo would have been updated.', work, 'Failed to update some repositories');
@@ -79,7 +79,7 @@ const repo_updated = state({
 });
 
 const release_present = state({
-  doc: 'A release that shall be installed, and renewed when it is.',
+  doc: 'A release that must be installed, and is upgraded if it is installed.',
   examples: ['web:\n  helm.release_present:\n    - chart: stable/nginx\n    - namespace: web'],
   params: {
     name: release,
@@ -109,7 +109,7 @@ const release_present = state({
 });
 
 const release_absent = state({
-  doc: 'A release that shall not be installed.',
+  doc: 'A release that must not be installed.',
   examples: ['web:\n  helm.release_absent:\n    - namespace: web'],
   params: { name: release, ...common },
   run({ name: which, ...call }, ctx) {
@@ -128,7 +128,7 @@ const release_absent = state({
 
 export default defineState({
   name: 'helm',
-  doc: 'Repositories of charts, and releases on Kubernetes.',
+  doc: 'Chart repositories, and releases on Kubernetes.',
   available: needsFunction('helm.status', 'helm module could not be loaded'),
   functions: { repo_managed, repo_updated, release_present, release_absent },
 });

@@ -18,12 +18,12 @@ const params = {
   name: p.string({ doc: 'address of the repository' }),
   rev: p.scalar({ default: null, doc: 'the revision; the newest otherwise' }),
   target: p.scalar({ default: null, doc: 'the folder' }),
-  clean: p.bool({ default: false, doc: 'drop changes made there' }),
+  clean: p.bool({ default: false, doc: 'discard local changes' }),
   user: p.scalar({ default: null, doc: 'run as this user' }),
   identity: p.scalar({ default: null, doc: 'private key for SSH' }),
-  force: p.bool({ default: false, doc: 'replace a folder that is no repository' }),
+  force: p.bool({ default: false, doc: 'replace a folder that is not a repository' }),
   opts: p.scalar({ default: false, nullable: true, doc: 'further options, in one text' }),
-  update_head: p.bool({ default: true, doc: 'bring the folder to the revision' }),
+  update_head: p.bool({ default: true, doc: 'update the folder to the revision' }),
 };
 type Args = ArgsOf<typeof params> & { target: string };
 
@@ -71,7 +71,7 @@ async function clone(args: Args, ctx: StateContext): Promise<StateResult> {
 }
 
 const latest = state({
-  doc: 'A repository that shall be there, at the newest or a given revision.',
+  doc: 'A repository that must exist, at the newest or a given revision.',
   examples: ['https://hg.example.com/code:\n  hg.latest:\n    - target: /srv/code'],
   params,
   async run(args, ctx) {

@@ -14,7 +14,7 @@ interface Plan {
   ok: boolean;
 }
 
-/** What must be added, removed or commented to have a name at exactly these addresses. */
+/** The additions, removals and comments needed so that a name has exactly these addresses. */
 function planFor(name: string, ips: readonly string[], comment: string, clean: boolean, hosts: PlainDict): Plan {
   const plan: Plan = { add: new Set(), remove: new Set(), comment: new Set(), comments: [], warnings: [], ok: true };
   for (const ip of ips) {
@@ -52,7 +52,7 @@ const present = state({
     name: p.string({ doc: 'the name' }),
     ip: p.oneOf(['string', 'list'], { doc: 'address or list of addresses' }),
     comment: p.scalar({ default: '', nullable: true, doc: 'comment on the line' }),
-    clean: p.bool({ default: false, doc: 'take the name from all other addresses' }),
+    clean: p.bool({ default: false, doc: 'remove the name from all other addresses' }),
   },
   async run({ name, ip, comment: given, clean }, ctx) {
     const comment = pyStr(given ?? '');
@@ -95,7 +95,7 @@ const present = state({
 });
 
 const absent = state({
-  doc: 'A name that an address shall not have.',
+  doc: 'A name that an address must not have.',
   examples: ['node1:\n  host.absent:\n    - ip: 192.168.0.42'],
   params: {
     name: p.string({ doc: 'the name' }),

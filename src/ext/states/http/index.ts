@@ -1,4 +1,4 @@
-// State module `http`: what a web address answers.
+// State module `http`: checks the answer of a web address.
 import { setTimeout as pause } from 'node:timers/promises';
 import {
   defineState,
@@ -98,7 +98,7 @@ async function query(args: Query, waitFor: Value, ctx: StateContext): Promise<St
   );
 }
 
-/** Asks again until the answer is right, or the time is over. */
+/** Repeats the request until the answer is as expected, or the timeout is reached. */
 async function repeat(args: Query, seconds: number, ctx: StateContext): Promise<StateResult> {
   const end = Date.now() + seconds * 1000;
   const interval = Number(args.kwargs['request_interval'] ?? 0);
@@ -107,7 +107,7 @@ async function repeat(args: Query, seconds: number, ctx: StateContext): Promise<
     let last: StateResult | undefined;
     try {
       last = await query(args, null, ctx);
-      // A trial asks nobody, so asking again would not help.
+      // Under test no request is sent, so a repetition would not help.
       if (last.result || ctx.test) return last;
     } catch (error) {
       failure = error;
@@ -117,23 +117,23 @@ async function repeat(args: Query, seconds: number, ctx: StateContext): Promise<
       if (last) return last;
       throw failure;
     }
-    // Without an interval Salt asks as fast as it can; a moment keeps the minion usable.
+    // Without an interval Salt repeats as fast as possible; a short pause keeps the minion responsive.
     await pause(Math.max(interval * 1000, 50), undefined, { signal: ctx.signal });
   }
 }
 
 export default defineState({
   name: 'http',
-  doc: 'What a web address answers.',
+  doc: 'Checks the answer of a web address.',
   functions: {
     query: state({
-      doc: 'An address that shall answer with a text or a status.',
+      doc: 'An address that must answer with a text or a status.',
       examples: ['http://localhost/health:\n  http.query:\n    - status: 200\n    - match: OK'],
-      params: { ...queryParams, wait_for: p.scalar({ default: null, doc: 'seconds to go on trying' }), kwargs },
+      params: { ...queryParams, wait_for: p.scalar({ default: null, doc: 'seconds to retry' }), kwargs },
       run: ({ wait_for, ...args }, ctx) => query(args, wait_for, ctx),
     }),
     wait_for_successful_query: state({
-      doc: 'Waits until an address answers as it shall.',
+      doc: 'Waits until an address answers as expected.',
       examples: ['http://localhost/health:\n  http.wait_for_successful_query:\n    - status: 200\n    - wait_for: 60'],
       params: { ...queryParams, wait_for: p.float({ default: 300, doc: 'seconds' }), kwargs },
       run: ({ wait_for, ...args }, ctx) => repeat(args, wait_for, ctx),

@@ -16,7 +16,7 @@ import { plain } from '../shared/calls.ts';
 const params = {
   name: p.string({ doc: 'any name' }),
   path: p.string({ doc: 'the file or folder' }),
-  mask: p.oneOf(['list', 'string'], { doc: 'list of what must happen to it' }),
+  mask: p.oneOf(['list', 'string'], { doc: 'list of events to watch for' }),
   cmd: p.string({ doc: 'the command' }),
   user: p.string({ default: 'root', doc: 'whose table; `system` is that of the machine' }),
 };
@@ -24,7 +24,7 @@ type Args = ArgsOf<typeof params>;
 
 const maskOf = ({ mask }: Args): string => (Array.isArray(mask) ? mask : [...pyStr(mask)]).map(pyStr).join(',');
 
-/** What the table says of the job: there, there for other events, or not there. */
+/** The state of the job in the table: present, present for other events, or absent. */
 async function check(args: Args, ctx: StateContext): Promise<'present' | 'update' | 'absent'> {
   const wanted = maskOf(args).split(',').sort();
   const jobs = plain(await ctx.call('incron.list_tab', args.user))['crons'];
@@ -48,7 +48,7 @@ const failed = (args: Args, said: string, gap: string, ctx: StateContext): State
   ctx.fail(`Incron ${args.name} for user ${args.user} failed to commit with error ${gap}${said}`);
 
 const present = state({
-  doc: 'A command that runs when something happens to a file.',
+  doc: 'A command that runs when a file changes.',
   examples: ["reload:\n  incron.present:\n    - path: /etc/web\n    - mask: [IN_MODIFY]\n    - cmd: 'reload $@/$#'"],
   params,
   run(args, ctx) {
@@ -74,7 +74,7 @@ const present = state({
 });
 
 const absent = state({
-  doc: 'A command that shall not run any more.',
+  doc: 'A command that must not run any more.',
   examples: ["reload:\n  incron.absent:\n    - path: /etc/web\n    - mask: [IN_MODIFY]\n    - cmd: 'reload $@/$#'"],
   params,
   run(args, ctx) {

@@ -38,7 +38,7 @@ export default defineState({
       },
     }),
     absent: state({
-      doc: 'A continuous query that shall not be there.',
+      doc: 'A continuous query that must not exist.',
       examples: ['means:\n  influxdb_continuous_query.absent:\n    - database: telegraf'],
       params: { name, database, client_args },
       run: ({ name, database, client_args }, ctx) =>

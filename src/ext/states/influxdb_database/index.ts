@@ -26,7 +26,7 @@ export default defineState({
         }),
     }),
     absent: state({
-      doc: 'A database that shall not be there.',
+      doc: 'A database that must not exist.',
       examples: ['telegraf:\n  influxdb_database.absent'],
       params,
       run: ({ name, client_args }, ctx) =>

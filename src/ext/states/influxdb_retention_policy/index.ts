@@ -66,7 +66,7 @@ const present = state({
 });
 
 const absent = state({
-  doc: 'A retention policy that shall not be there.',
+  doc: 'A retention policy that must not exist.',
   examples: ['week:\n  influxdb_retention_policy.absent:\n    - database: telegraf'],
   params: { name, database, client_args },
   run: ({ name, database, client_args }, ctx) =>
@@ -84,6 +84,6 @@ const absent = state({
 
 export default defineState({
   name: 'influxdb_retention_policy',
-  doc: 'How long InfluxDB keeps data.',
+  doc: 'Retention policies of InfluxDB.',
   functions: { present, absent },
 });

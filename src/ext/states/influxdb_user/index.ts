@@ -20,14 +20,14 @@ const name = p.string({ doc: 'the user' });
 const client_args = p.kwargs({ doc: 'influxdb_user, influxdb_password, influxdb_host, influxdb_port, …' });
 const params = {
   name,
-  passwd: p.string({ doc: 'the password, set when the user is made' }),
+  passwd: p.string({ doc: 'the password, set when the user is created' }),
   admin: p.bool({ default: false, doc: 'an administrator' }),
   grants: p.oneOf(['dict', 'list', 'string'], { default: null, doc: 'database → read, write or all' }),
   client_args,
 };
 type Args = ArgsOf<typeof params>;
 
-/** Whether the user is an administrator now is as wanted; false when it could not be set. */
+/** Sets the administrator flag if needed; false when that failed. */
 async function setAdmin({ name, admin, client_args }: Args, set: ChangeSet, ctx: StateContext): Promise<boolean> {
   const isAdmin = async (): Promise<boolean> =>
     isTruthy(plain(await ctx.callWith('influxdb.user_info', [name], client_args))['admin']);
@@ -78,7 +78,7 @@ const present = state({
           done: `Created user ${user}`,
           failed: `Failed to create user ${user}`,
         });
-        // The grants of a user who is not there yet cannot be asked for.
+        // The grants of a user who does not exist yet cannot be queried.
         if (!made || ctx.test) return;
         await setGrants(args, set, ctx);
         set.changes[user] = 'User created';
@@ -92,7 +92,7 @@ const present = state({
 });
 
 const absent = state({
-  doc: 'A user who shall not be there.',
+  doc: 'A user who must not exist.',
   examples: ['larry:\n  influxdb_user.absent'],
   params: { name, client_args },
   run: ({ name: user, client_args: client }, ctx) =>

@@ -20,9 +20,9 @@ const params = {
   name: p.path({ doc: 'the file' }),
   sections: p.oneOf(['dict', 'list', 'string'], {
     default: null,
-    doc: 'section → option → value; options outside sections beside them',
+    doc: 'section → option → value; options outside of sections at the top level',
   }),
-  separator: p.string({ default: '=', doc: 'what stands between option and value' }),
+  separator: p.string({ default: '=', doc: 'separator between option and value' }),
 };
 const encoding = p.scalar({ default: null, doc: 'encoding of the file' });
 const presentParams = {
@@ -43,14 +43,14 @@ interface Work {
   readonly args: PresentArgs;
   readonly options: [string, Value][];
   readonly sections: [string, PlainDict][];
-  /** The file as it is: options before the first section, and sections. */
+  /** The present file: options before the first section, and sections. */
   readonly now: PlainDict;
 }
 
 const sectionsOf = (now: PlainDict): string[] => Object.keys(now).filter((key) => isDict(now[key] as Value));
 const optionsOf = (now: PlainDict): string[] => Object.keys(now).filter((key) => !isDict(now[key] as Value));
 
-/** What a strict file must lose. */
+/** The options and sections that `strict` removes. */
 function superfluous({ args, options, sections, now }: Work): {
   options: string[];
   sections: string[];
@@ -99,7 +99,7 @@ function forecast(work: Work, ctx: StateContext): StateResult {
   return ctx.result({ result: changed ? null : true, comment: out.join('') });
 }
 
-/** What a test run says, line by line. */
+/** The comment of a test run, line by line. */
 const announced = (rows: readonly string[], isChange: boolean, ctx: StateContext): StateResult =>
   ctx.result({ result: isChange ? null : true, comment: rows.join('') || 'No changes detected.' });
 
@@ -168,7 +168,7 @@ const options_present = state({
 });
 
 const options_absent = state({
-  doc: 'Options that shall not be in an INI file.',
+  doc: 'Options that must not be in an INI file.',
   examples: ['/etc/app.ini:\n  ini.options_absent:\n    - sections:\n        main:\n          - port'],
   params: { ...params, encoding },
   async run(args, ctx) {
@@ -244,7 +244,7 @@ const sections_present = state({
 });
 
 const sections_absent = state({
-  doc: 'Sections that shall not be in an INI file.',
+  doc: 'Sections that must not be in an INI file.',
   examples: ['/etc/app.ini:\n  ini.sections_absent:\n    - sections:\n      - main'],
   params: { ...params, encoding },
   async run(args, ctx) {

@@ -7,7 +7,7 @@ import iptables from './index.ts';
 const chunk = (id: string, more: Record<string, string | number> = {}): PlainDict =>
   newDict(Object.entries({ state: 'iptables', fun: 'append', __id__: id, name: id, chain: 'INPUT', ...more }));
 
-describe('joined rules', () => {
+describe('aggregated rules', () => {
   it('are those of the first state and of all later ones that have not run', async () => {
     const [one, two, three, other] = [chunk('one'), chunk('two'), chunk('three'), chunk('four', { fun: 'insert' })];
     const running = { 'iptables_|-three_|-three_|-append': newDict() };

@@ -18,7 +18,7 @@ const family = p.string({ default: 'ipv4', doc: 'ipv4 or ipv6' });
 const changed = (what: string): PlainDict => newDict([['locale', what]]);
 
 const chainPresent = state({
-  doc: 'A chain that shall be there.',
+  doc: 'A chain that must exist.',
   examples: ['OWN:\n  iptables.chain_present:\n    - table: filter'],
   params: { name, table, family },
   run: ({ name, table, family }, ctx) =>
@@ -38,7 +38,7 @@ const chainPresent = state({
 });
 
 const chainAbsent = state({
-  doc: 'A chain that shall not be there.',
+  doc: 'A chain that must not exist.',
   examples: ['OWN:\n  iptables.chain_absent:\n    - table: filter'],
   params: { name, table, family },
   async run({ name, table, family }, ctx) {
@@ -60,7 +60,7 @@ const chainAbsent = state({
 });
 
 const setPolicy = state({
-  doc: 'What happens to packets that no rule of a chain is about.',
+  doc: 'The policy of a chain: what happens to packets that no rule matches.',
   examples: ['default:\n  iptables.set_policy:\n    - chain: INPUT\n    - policy: DROP'],
   params: {
     name: p.string({ doc: 'a name' }),
@@ -68,7 +68,7 @@ const setPolicy = state({
     family,
     chain: p.string({ doc: 'the chain' }),
     policy: p.string({ doc: 'ACCEPT or DROP' }),
-    save: p.scalar({ default: null, doc: 'write all rules down: true, or a file' }),
+    save: p.scalar({ default: null, doc: 'save all rules: true, or a file' }),
     kwargs: p.kwargs({ doc: 'accepted' }),
   },
   async run({ name, table, family, chain, policy, save }, ctx) {
@@ -126,7 +126,7 @@ function aggregate(low: LowChunk, chunks: readonly Readonly<LowChunk>[], running
     tagOf(chunk) !== tagOf(low);
   const waiting = chunks.filter(isWaiting);
   if (waiting.length === 0) return low;
-  // Marked, so that no later state of this run takes them again.
+  // Marked, so that no later state of this run sets them again.
   for (const chunk of waiting as readonly LowChunk[]) chunk['__agg__'] = true;
   const own = Array.isArray(low['rules']) ? low['rules'] : [newDict(Object.entries(low))];
   return newDict([...Object.entries(low), ['rules', [...own, ...waiting]]]);

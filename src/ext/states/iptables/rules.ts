@@ -48,16 +48,16 @@ async function save(asked: Asked, ctx: StateContext): Promise<string> {
   return pyStr(await ctx.callWith('iptables.save', [], newDict(Object.entries(kwargs))));
 }
 
-/** The rules of all chains, for comparing. */
+/** The rules of all chains, for comparison. */
 function rulesOf(tables: Value): string {
   const chains = Object.values(plain(tables)).flatMap((table) => (isDict(table) ? Object.values(plain(table)) : []));
   return JSON.stringify(chains.map((chain) => plain(chain)['rules'] ?? null));
 }
 
-/** Writes the rules down when the file does not have them; what is added to the comment. */
+/** Saves the rules if the file does not have them; returns the addition to the comment. */
 async function saveWhenDifferent(asked: Asked, command: string, ctx: StateContext): Promise<string> {
   const { parts, family, name } = asked;
-  // A saved file is no part of what the state announces.
+  // The saved file is not reported under test.
   if (!parts['save'] || ctx.test) return '';
   const kwargs = newDict(Object.entries({ conf_file: saveTo(parts['save']), family }));
   const kept = await ctx.callWith('iptables.get_saved_rules', [], kwargs).catch(() => newDict());
@@ -113,7 +113,7 @@ async function one(verb: Verb, asked: Asked, ctx: StateContext): Promise<StateRe
   });
 }
 
-/** Keys of a chunk that are no part of its rule: those of every state, and those around the rule. */
+/** Keys of a chunk that are not part of its rule: keys of every state, and of this state function. */
 const outer =
   `name table family rules fun order state save aggregate check_cmd cmd_opts_exclude creates failhard fire_event listen
   listen_in onchanges onchanges_any onchanges_in onfail onfail_all onfail_any onfail_in onfail_stop onlyif parallel
@@ -142,11 +142,11 @@ async function several(verb: Verb, rules: readonly Value[], family: string, ctx:
     comments.push(pyStr(done.comment as Value));
     results.push(done.result);
   }
-  // A saved file is no part of what the state announces.
+  // The saved file is not reported under test.
   if (keep && !ctx.test)
     await ctx.callWith('iptables.save', [], newDict(Object.entries({ filename: saveTo(keep), family })));
   const changes = locale.length > 0 ? newDict([['locale', locale]]) : newDict();
-  // One that failed must not hide behind a later one.
+  // A later success must not hide a failure.
   const result = results.includes(false) ? false : results.includes(null) ? null : true;
   return ctx.result({ result, comment: comments.join('\n'), changes });
 }
@@ -164,7 +164,7 @@ export const ruleState = (verb: Verb) =>
       `ssh:\n  iptables.${verb}:\n    - chain: INPUT\n    - proto: tcp\n    - dport: 22\n    - jump: ACCEPT${verb === 'insert' ? '\n    - position: 1' : ''}`,
     ],
     params: {
-      name: p.string({ doc: 'a name for the rule' }),
+      name: p.string({ doc: 'any name' }),
       table: p.string({ default: 'filter', doc: 'the table' }),
       family: p.string({ default: 'ipv4', doc: 'ipv4 or ipv6' }),
       kwargs: p.kwargs({ doc: 'chain, save, position, and the parts of the rule: proto, dport, jump, comment, …' }),

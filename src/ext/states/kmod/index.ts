@@ -24,7 +24,7 @@ interface Outcome {
   readonly ok: boolean;
 }
 
-/** Calls a function for each module and sorts what came of it. */
+/** Calls a function for each module and groups the outcomes. */
 async function each(
   mods: readonly string[],
   verb: 'load' | 'remove',
@@ -65,7 +65,7 @@ const listed = async (persist: boolean, ctx: StateContext): Promise<Set<string>>
   new Set(texts(persist ? await ctx.call('kmod.mod_list', true) : await ctx.call('kmod.mod_list')));
 
 const present = state({
-  doc: 'Modules that shall be loaded.',
+  doc: 'Modules that must be loaded.',
   examples: ['kvm_amd:\n  kmod.present:\n    - persist: true'],
   params,
   async run({ name, persist, mods }, ctx) {
@@ -96,7 +96,7 @@ const present = state({
 });
 
 const absent = state({
-  doc: 'Modules that shall not be loaded.',
+  doc: 'Modules that must not be loaded.',
   examples: ['pcspkr:\n  kmod.absent'],
   params: {
     name: params.name,

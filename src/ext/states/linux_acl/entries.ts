@@ -1,4 +1,4 @@
-// Entries of access lists: finding them, and changing them.
+// Finds and changes entries of access lists.
 
 import { newDict, type PlainDict, pyStr, type StateContext, type Value } from 'halite/sdk';
 import { existsSync, isDirectory } from 'halite/sdk/fs';
@@ -21,7 +21,7 @@ export interface Lists {
   readonly all: PlainDict;
 }
 
-/** The access lists of a path; text when it cannot be asked. */
+/** The access lists of a path; a text on failure. */
 export async function listsOf(
   name: string,
   type: string,
@@ -38,13 +38,13 @@ export async function listsOf(
   return isDefault || entriesAt(lists, name).length > 0 ? lists : 'ACL Type does not exist';
 }
 
-/** The entries of the kind asked for, at one of the paths. */
+/** The entries of the requested kind, at one of the paths. */
 function entriesAt({ kind, isDefault, all }: Lists, path: string): PlainDict[] {
   const list = plain(isDefault ? plain(all[path])['defaults'] : all[path])[kind];
   return Array.isArray(list) ? list.map(plain) : [];
 }
 
-/** Whom an entry without a name is about. */
+/** The user or group of an entry without a name. */
 export const searched = ({ name, kind, all }: Lists, given: string): string =>
   given || pyStr(plain(plain(all[name])['comment'])[kind === 'user' ? 'owner' : kind] ?? '');
 
@@ -53,18 +53,18 @@ const numberIn = (entry: Value | undefined): number | undefined => {
   return octal === undefined ? undefined : Number(octal);
 };
 
-/** Permissions of somebody at a path; undefined without an entry. */
+/** Permissions of a user or group at a path; undefined without an entry. */
 export const permsAt = (lists: Lists, path: string, who: string): number | undefined =>
   numberIn(entriesAt(lists, path).findLast((entry) => who in entry)?.[who]);
 
-/** The paths an entry belongs at: default entries only have a meaning for folders. */
+/** The paths for an entry: default entries only apply to folders. */
 export const pathsOf = (lists: Lists): string[] =>
   Object.keys(lists.all).filter((path) => !lists.isDefault || isDirectory(path));
 
 export const described = (name: string, type: string, perms: Value): PlainDict =>
   newDict(Object.entries({ acl_name: name, acl_type: type, perms }));
 
-/** Sets an entry for each of the names, after removing all others when asked for. */
+/** Sets an entry for each name, on request after removing all others. */
 export async function setEntries(
   path: string,
   type: string,

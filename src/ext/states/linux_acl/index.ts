@@ -34,7 +34,7 @@ const recurse = p.bool({ default: false, doc: 'and all below' });
 const force = p.bool({ default: false, doc: 'remove all other entries first' });
 const desired = 'Permissions are in the desired state';
 
-/** Announces or makes a change; what the tool complains about becomes the comment. */
+/** Makes a change, or reports it under test; an error of the tool becomes the comment. */
 function set(
   change: { changes: ReturnType<typeof newDict>; test: string; done: string; who: string },
   apply: () => Promise<void>,
@@ -82,7 +82,7 @@ const present = state({
   },
 });
 
-/** Removes entries of those who have one somewhere. */
+/** Removes entries of the given users or groups. */
 function remove(lists: Lists, type: string, names: readonly string[], recurse: boolean, ctx: StateContext) {
   const held = names.filter((who) =>
     pathsOf(lists).some((path) => permsAt(lists, path, searched(lists, who)) !== undefined),
@@ -103,7 +103,7 @@ function remove(lists: Lists, type: string, names: readonly string[], recurse: b
 }
 
 const absent = state({
-  doc: 'An entry that shall not be in the access list of a file.',
+  doc: 'An entry that must not be in the access list of a file.',
   examples: ['/srv/shared:\n  acl.absent:\n    - acl_type: user\n    - acl_name: larry'],
   params: { name, acl_type, acl_name, perms, recurse },
   async run({ name, acl_type: type, acl_name: who, recurse }, ctx) {
@@ -149,7 +149,7 @@ const listPresent = state({
 });
 
 const listAbsent = state({
-  doc: 'Users or groups that shall have no entry.',
+  doc: 'Users or groups that must have no entry.',
   examples: ['/srv/shared:\n  acl.list_absent:\n    - acl_type: user\n    - acl_names: [larry, moe]'],
   params: { name, acl_type, acl_names, recurse },
   async run({ name, acl_type: type, acl_names: given, recurse }, ctx) {

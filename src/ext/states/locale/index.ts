@@ -4,7 +4,7 @@ import { defineState, p, resource, state } from 'halite/sdk';
 const params = { name: p.string({ doc: 'de_DE.UTF-8' }) };
 
 const system = state({
-  doc: 'The language and encoding of the system.',
+  doc: 'The locale of the system.',
   examples: ['en_US.UTF-8:\n  locale.system'],
   params,
   run: ({ name }, ctx) =>
@@ -22,7 +22,7 @@ const system = state({
 });
 
 const present = state({
-  doc: 'A language and encoding that can be used.',
+  doc: 'A locale that must be available.',
   examples: ['en_US.UTF-8:\n  locale.present'],
   params,
   run: ({ name }, ctx) =>

@@ -36,7 +36,7 @@ export const physicalPresent = state({
 });
 
 export const physicalAbsent = state({
-  doc: 'A device that shall not be a physical volume.',
+  doc: 'A device that must not be a physical volume.',
   examples: ['/dev/sdb1:\n  lvm.pv_absent'],
   params: { name: p.path({ doc: 'the device' }) },
   run: ({ name }, ctx) =>
@@ -61,14 +61,14 @@ const realPath = (path: string): string => {
   }
 };
 
-/** The group a device is part of; undefined when it is no physical volume. */
+/** The volume group of a device; undefined when it is not a physical volume. */
 async function groupOf(device: string, ctx: StateContext): Promise<string | undefined> {
   const real = realPath(device);
   const found = plain(plain(await ctx.callWith('lvm.pvdisplay', [real], newDict([['real', true]])))[real]);
   return isTruthy(found) ? pyStr(found['Volume Group Name'] ?? '') : undefined;
 }
 
-/** Adds devices that belong to no group yet; says for the others where they belong. */
+/** Adds devices that belong to no group; the comment names the group of the others. */
 function addDevices(name: string, devices: readonly string[], ctx: StateContext): Promise<StateResult> {
   return changeSet(ctx, {
     async each(set) {
@@ -122,7 +122,7 @@ export const groupPresent = state({
 });
 
 export const groupAbsent = state({
-  doc: 'A volume group that shall not be there.',
+  doc: 'A volume group that must not exist.',
   examples: ['data:\n  lvm.vg_absent'],
   params: { name: p.string({ doc: 'the group' }) },
   run: ({ name }, ctx) =>

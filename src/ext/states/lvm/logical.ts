@@ -38,7 +38,7 @@ const params = {
   pv: p.string({ default: '', doc: 'on this physical volume' }),
   thinvolume: p.bool({ default: false, doc: 'in a thin pool' }),
   thinpool: p.bool({ default: false, doc: 'a thin pool' }),
-  force: p.bool({ default: false, doc: 'also smaller; answer questions with yes' }),
+  force: p.bool({ default: false, doc: 'also shrink it; answer questions with yes' }),
   resizefs: p.bool({ default: false, doc: 'the filesystem too' }),
   kwargs: p.kwargs({ doc: 'further options of lvcreate' }),
 };
@@ -113,7 +113,7 @@ export const logicalPresent = state({
 });
 
 export const logicalAbsent = state({
-  doc: 'A logical volume that shall not be there.',
+  doc: 'A logical volume that must not exist.',
   examples: ['www:\n  lvm.lv_absent:\n    - vgname: data'],
   params: { name: params.name, vgname: params.vgname },
   run({ name, vgname }, ctx) {

@@ -20,7 +20,7 @@ import { plain } from '../shared/calls.ts';
 interface Disks {
   readonly missing: string[];
   readonly fresh: string[];
-  /** By the array they say they belong to. */
+  /** Devices by the array in their metadata. */
   readonly used: Map<string, string[]>;
 }
 
@@ -38,7 +38,7 @@ async function sorted(devices: readonly string[], ctx: StateContext): Promise<Di
   return disks;
 }
 
-/** What has to be done: assemble old disks, create from new ones, or neither; text when it cannot be done. */
+/** The action: assemble old disks, create from new ones, or none; a text when neither is possible. */
 function planOf(disks: Disks, present: PlainDict | undefined): 'assemble' | 'create' | 'nothing' | { problem: string } {
   const uuids = [...disks.used.keys()];
   if (uuids.length > 1)
@@ -115,7 +115,7 @@ const present = state({
 });
 
 const absent = state({
-  doc: 'An array that shall not be there; what is on it is lost.',
+  doc: 'An array that must not exist; its data is lost.',
   examples: ['/dev/md0:\n  raid.absent'],
   params: { name: p.path({ doc: 'the array' }) },
   run: ({ name }, ctx) =>

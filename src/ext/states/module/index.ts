@@ -16,7 +16,7 @@ import {
   withForecast,
 } from 'halite/sdk';
 
-/** Whether an answer tells of success: `result: false` or a return code anywhere in it does not. */
+/** Whether an answer means success: `result: false` or a return code anywhere in it means failure. */
 function succeeded(answer: Value): boolean {
   if (typeof answer === 'boolean') return answer;
   if (!isDict(answer)) return true;
@@ -27,7 +27,7 @@ function succeeded(answer: Value): boolean {
   return true;
 }
 
-/** Names that mean something to states are written with `m_` before them. */
+/** Arguments with the name of a state keyword have the prefix `m_`. */
 const reserved = ['name', 'fun', 'names', 'state', 'saltenv'];
 const written = (name: string): string => (reserved.includes(name) ? `m_${name}` : name);
 
@@ -77,7 +77,7 @@ async function runOld(name: string, given: PlainDict, ctx: StateContext): Promis
   );
 }
 
-/** The new form: `- pkg.install: [vim, {refresh: true}]`. Dictionaries name arguments, everything else stands by position. */
+/** The new form: `- pkg.install: [vim, {refresh: true}]`. Dictionaries are named arguments, other items are positional. */
 function bindNew(value: Value): { args: Value[]; kwargs: PlainDict } {
   const list = value === null ? [] : Array.isArray(value) ? value : [value];
   const kwargs = newDict();
@@ -89,7 +89,7 @@ function bindNew(value: Value): { args: Value[]; kwargs: PlainDict } {
   return { args, kwargs };
 }
 
-/** Arguments that a function needs and that are not given. */
+/** Required arguments that are missing. */
 async function missingArguments(
   fun: string,
   args: readonly Value[],
@@ -104,7 +104,7 @@ async function missingArguments(
   );
 }
 
-/** Which functions there are, and which there are not. */
+/** Existing and missing functions. */
 async function known(functions: readonly string[], ctx: StateContext): Promise<{ there: string[]; missing: string[] }> {
   const [there, missing]: [string[], string[]] = [[], []];
   for (const fun of functions.map((name) => name.split(':')[0] as string)) {
@@ -113,7 +113,7 @@ async function known(functions: readonly string[], ctx: StateContext): Promise<{
   return { there, missing };
 }
 
-/** Salt: the plural of "Function" is made with a word that prints as True. */
+/** Salt's plural of "Function" is broken and contains the text True. */
 const plural = (list: readonly string[]): string => (list.length > 1 ? 'True' : '');
 
 async function runNew(given: PlainDict, ctx: StateContext): Promise<StateResult> {
@@ -174,7 +174,7 @@ const run = state({
 });
 
 const wait = state({
-  doc: 'Calls a function only when something it watches changed.',
+  doc: 'Calls a function only when a watched state changed.',
   examples: [
     'reload-units:\n  module.wait:\n    - name: service.systemctl_reload\n    - watch:\n      - file: /etc/systemd/system/x.service',
   ],

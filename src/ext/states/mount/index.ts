@@ -29,7 +29,7 @@ function swapDevice(name: string): string {
   }
 }
 
-/** Writes swap into the table; adds to the result what came of it. */
+/** Writes swap into fstab, and adds the outcome to the result. */
 async function persistSwap(name: string, path: string, result: StateResult, ctx: StateContext): Promise<void> {
   const table = plain(await ctx.call('mount.fstab', path));
   const none = plain(table['none']);
@@ -83,13 +83,13 @@ const swap = state({
 });
 
 const unmounted = state({
-  doc: 'A filesystem that shall not be mounted.',
+  doc: 'A filesystem that must not be mounted.',
   examples: ['/mnt/sdb:\n  mount.unmounted:\n    - persist: true'],
   params: {
     name: p.path({ doc: 'mount point' }),
     device: p.scalar({ default: null, doc: 'only this device' }),
     config,
-    persist: p.bool({ default: false, doc: 'also take it out of the table' }),
+    persist: p.bool({ default: false, doc: 'also remove it from fstab' }),
     user: p.scalar({ default: null, doc: 'unmount as this user' }),
     kwargs: p.kwargs({ doc: 'accepted' }),
   },
@@ -148,23 +148,23 @@ const fstabParams = {
   fs_file: p.path({ doc: 'mount point' }),
   fs_vfstype: p.string({ doc: 'kind of filesystem' }),
   fs_mntops: p.oneOf(['string', 'list'], { default: 'defaults', nullable: true, doc: 'options' }),
-  fs_freq: p.scalar({ default: 0, nullable: true, doc: 'fifth field of the table' }),
+  fs_freq: p.scalar({ default: 0, nullable: true, doc: 'fifth field of fstab' }),
   fs_passno: p.scalar({ default: 0, nullable: true, doc: 'order of checks at boot' }),
-  mount_by: p.scalar({ default: null, doc: 'name the device by: device, label, uuid, partlabel, partuuid' }),
+  mount_by: p.scalar({ default: null, doc: 'how to identify the device: device, label, uuid, partlabel, partuuid' }),
   config,
   mount: p.bool({ default: true, doc: 'also mount it now' }),
   match_on: p.oneOf(['string', 'list'], {
     default: 'auto',
     nullable: true,
-    doc: 'fields that say which line of the table is meant',
+    doc: 'fields that identify the line of fstab',
   }),
-  not_change: p.bool({ default: false, doc: 'leave a line that is there' }),
+  not_change: p.bool({ default: false, doc: 'do not change an existing line' }),
   fs_mount: p.ignored({ default: true, doc: 'AIX only' }),
 };
 const pointOf = (path: string): string => (path === '/' ? '/' : path.replace(/\/+$/, ''));
 
 const fstab_present = state({
-  doc: 'A line in the table of filesystems.',
+  doc: 'A line in fstab.',
   examples: ['/dev/sdb1:\n  mount.fstab_present:\n    - fs_file: /mnt/sdb\n    - fs_vfstype: ext4'],
   params: fstabParams,
   async run(args, ctx) {
@@ -215,7 +215,7 @@ const fstab_present = state({
 });
 
 const fstab_absent = state({
-  doc: 'A line that shall not be in the table of filesystems.',
+  doc: 'A line that must not be in fstab.',
   examples: ['/dev/sdb1:\n  mount.fstab_absent:\n    - fs_file: /mnt/sdb'],
   params: { name: fstabParams.name, fs_file: fstabParams.fs_file, mount_by: fstabParams.mount_by, config },
   async run(args, ctx) {
@@ -237,7 +237,7 @@ const fstab_absent = state({
 });
 
 const modWatch = state({
-  doc: 'Mounts anew because something the state watches changed.',
+  doc: 'Remounts because a watched state changed.',
   params: { name: p.path(), user: p.scalar({ default: null }), kwargs: p.kwargs() },
   async run({ name, user, kwargs }, ctx) {
     const fun = ctx.watchedFunction ?? pyStr(kwargs['sfun'] ?? '');

@@ -1,5 +1,5 @@
-// `mount.mounted`: a filesystem that is mounted, with these options, from this device, also at boot. Its steps decide about
-// each other (options, device, mount, table), so that each says under test what it would do.
+// `mount.mounted`: a filesystem that is mounted, with these options, from this device, also at boot. Its steps depend on
+// each other (options, device, mount, fstab), so each step reports under test what it would do.
 
 import {
   type ArgsOf,
@@ -28,7 +28,7 @@ const params = {
     nullable: true,
     doc: 'options: a list or text with commas',
   }),
-  dump: p.scalar({ default: 0, nullable: true, doc: 'fifth field of the table' }),
+  dump: p.scalar({ default: 0, nullable: true, doc: 'fifth field of fstab' }),
   pass_num: p.scalar({ default: 0, nullable: true, doc: 'order of checks at boot' }),
   config: p.path({ default: '/etc/fstab', doc: 'the table' }),
   persist: p.bool({ default: true, doc: 'also at boot' }),
@@ -37,7 +37,7 @@ const params = {
   match_on: p.oneOf(['string', 'list'], {
     default: 'auto',
     nullable: true,
-    doc: 'fields that say which line of the table is meant',
+    doc: 'fields that identify the line of fstab',
   }),
   device_name_regex: p.oneOf(['string', 'list'], {
     default: null,
@@ -45,16 +45,19 @@ const params = {
   }),
   extra_mount_invisible_options: p.oneOf(['list', 'string'], {
     default: null,
-    doc: 'options that never show up as active',
+    doc: 'options that never appear among the active ones',
   }),
   extra_mount_invisible_keys: p.oneOf(['list', 'string'], {
     default: null,
-    doc: 'keys of options that never show up as active',
+    doc: 'keys of options that never appear among the active ones',
   }),
   extra_mount_ignore_fs_keys: p.oneOf(['dict', 'list'], { default: null, doc: 'kind of filesystem → keys to ignore' }),
-  extra_mount_translate_options: p.oneOf(['dict', 'list'], { default: null, doc: 'options that show up as others' }),
-  hidden_opts: p.oneOf(['list', 'string'], { default: null, doc: 'options that never show up as active' }),
-  bind_mount_copy_active_opts: p.bool({ default: true, doc: 'bind mounts have the options of what they show' }),
+  extra_mount_translate_options: p.oneOf(['dict', 'list'], {
+    default: null,
+    doc: 'options that have another name among the active ones',
+  }),
+  hidden_opts: p.oneOf(['list', 'string'], { default: null, doc: 'options that never appear among the active ones' }),
+  bind_mount_copy_active_opts: p.bool({ default: true, doc: 'bind mounts have the options of their source' }),
   kwargs: p.kwargs({ doc: 'accepted' }),
 };
 type Args = ArgsOf<typeof params>;
@@ -105,7 +108,7 @@ function resolveBind(work: Work, active: PlainDict): string {
   return pyStr(plain(active[place])['device'] ?? '');
 }
 
-/** The device as the kernel names it; text when there is none. */
+/** The kernel's name of the device; a text when there is none. */
 async function resolveDevice(
   work: Work,
   active: PlainDict,
@@ -130,7 +133,7 @@ async function resolveDevice(
   return { device };
 }
 
-/** Mounts anew because options differ. A finished result when that is not possible or only announced. */
+/** Remounts because options differ. Returns a final result when that is not possible, or under test. */
 const remount = (
   work: Work,
   options: readonly string[],
@@ -186,7 +189,7 @@ async function checkOptions(work: Work, active: PlainDict, ctx: StateContext): P
   return remount(work, gone, `Remount would be forced because options (${gone.join(',')})changed`, ctx);
 }
 
-/** Unmounts when something else is mounted there. The mounts as they are afterwards. */
+/** Unmounts another filesystem at this place. Returns the mounts after that. */
 async function checkDevice(work: Work, active: PlainDict, ctx: StateContext): Promise<PlainDict | StateResult> {
   const { args, result } = work;
   const mounted = plain(active[work.key]);
@@ -235,7 +238,7 @@ function forecastMount({ args, name, result }: Work): boolean {
   return Boolean(mount);
 }
 
-/** What is not mounted yet. True when there is nothing more to do. */
+/** Mounts it if it is not mounted yet. True when nothing remains to be done. */
 async function mountNow(work: Work, ctx: StateContext): Promise<boolean> {
   const { args, name, result } = work;
   const there = existsSync(name);

@@ -1,4 +1,4 @@
-// Which mount options ask for a remount: some never show up among the active ones, some are spelled otherwise there.
+// Decides which mount options require a remount: some never appear among the active ones, some have another spelling there.
 import { dictEntries, isDict, type PlainDict, pyStr, type StateContext, type Value } from 'halite/sdk';
 import { plain } from '../shared/calls.ts';
 
@@ -57,7 +57,7 @@ export const optionTexts = (value: Value | undefined): string[] =>
       ? []
       : pyStr(value).split(',');
 
-/** `size=1g` in kilobytes and `mode=0750` without zeros in front, as the kernel shows them. */
+/** `size=1g` in kilobytes and `mode=0750` without leading zeros, as the kernel shows them. */
 function asShown(option: string): string {
   const mode = /^mode=0*([0-7]+)$/.exec(option);
   if (mode) return `mode=${mode[1]}`;
@@ -93,7 +93,7 @@ function ignoredKeys(fstype: string, rules: OptionRules): string[] {
   return optionTexts(all[fstype]);
 }
 
-/** Options that are asked for but not active, sorted. */
+/** Requested options that are not active, sorted. */
 export async function missingOptions(
   opts: readonly string[],
   fstype: string,

@@ -36,7 +36,7 @@ async function adjust(wanted: Wanted, now: PlainDict, kwargs: PlainDict, ctx: St
   const differing = differences(wanted, now);
   const first = `Database ${wanted.name} is already present`;
   if (differing.length === 0) return ctx.ok(first);
-  // The character set takes the place of the first sentence, the collation follows it.
+  // The text about the character set replaces the first sentence, the text about the collation follows it.
   const charset = differing[0]?.startsWith('Database character set') ?? false;
   const comment = [...(charset ? [] : [first]), ...differing].join('\n');
   const collates = differing.some((text) => text.startsWith('Database collate'));
@@ -81,7 +81,7 @@ export default defineState({
   doc: 'Databases of MySQL and MariaDB.',
   functions: {
     present: state({
-      doc: 'A database that shall exist.',
+      doc: 'A database that must exist.',
       examples: ['shop:\n  mysql_database.present:\n    - character_set: utf8mb4\n    - connection_user: admin'],
       params: {
         name,
@@ -92,7 +92,7 @@ export default defineState({
       run: ({ connection_args, ...wanted }, ctx) => present(wanted, connection_args, ctx),
     }),
     absent: state({
-      doc: 'A database that shall not exist.',
+      doc: 'A database that must not exist.',
       examples: ['test:\n  mysql_database.absent'],
       params: { name, connection_args: connection },
       run: ({ name, connection_args: at }, ctx) =>
@@ -105,7 +105,7 @@ export default defineState({
           right: `Database ${name} is not present, so it cannot be removed`,
           would: `Database ${name} is present and needs to be removed`,
           done: `Database ${name} has been removed`,
-          // Without a reason the server was asked for a database it keeps for itself.
+          // Without an error the name is a database of the server itself.
           failed: () => `Unable to remove database ${name}${reason(ctx)}`,
         }),
     }),

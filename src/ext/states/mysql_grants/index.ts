@@ -18,8 +18,8 @@ const params = {
   grant: p.scalar({ default: null, doc: 'privileges, with commas' }),
   database: p.scalar({ default: null, doc: '`db.table`, `db.*` or `*.*`' }),
   user: p.scalar({ default: null, doc: 'the user' }),
-  host: p.string({ default: 'localhost', doc: 'where the user comes from' }),
-  grant_option: p.scalar({ default: false, nullable: true, doc: 'may pass them on' }),
+  host: p.string({ default: 'localhost', doc: 'the host of the user' }),
+  grant_option: p.scalar({ default: false, nullable: true, doc: 'with grant option' }),
   escape: p.scalar({ default: true, nullable: true, doc: 'quote the names' }),
 };
 
@@ -40,7 +40,7 @@ const exists = (w: Wanted, kwargs: PlainDict, ctx: StateContext): Promise<Value>
 const text = (w: Wanted, between: string): string =>
   `${pyStr(w.grant)} on ${pyStr(w.database)} ${between} ${pyStr(w.user)}@${w.host}`;
 
-/** Takes away what the user has on this database, so that only the wanted privileges are left. */
+/** Revokes all other privileges of the user on this database. */
 async function revokeAll(w: Wanted, kwargs: PlainDict, ctx: StateContext): Promise<void> {
   const whole = pyStr(w.database);
   const at = whole.lastIndexOf('.');
@@ -110,24 +110,28 @@ export default defineState({
   doc: 'Privileges of users of MySQL and MariaDB.',
   functions: {
     present: state({
-      doc: 'Privileges a user shall have.',
+      doc: 'Privileges a user must have.',
       examples: [
         'frank_shop:\n  mysql_grants.present:\n    - grant: select,insert,update\n    - database: shop.*\n    - user: frank',
       ],
       params: {
         ...params,
-        revoke_first: p.scalar({ default: false, nullable: true, doc: 'first take away what the user has there' }),
+        revoke_first: p.scalar({
+          default: false,
+          nullable: true,
+          doc: 'first revoke all privileges of the user there',
+        }),
         ssl_option: p.oneOf(['bool', 'list', 'string'], {
           default: false,
           nullable: true,
-          doc: 'list of what is required of TLS: SSL, X509, {ISSUER: …}',
+          doc: 'list of TLS requirements: SSL, X509, {ISSUER: …}',
         }),
         connection_args: connection,
       },
       run: ({ connection_args, ...wanted }, ctx) => present(wanted, connection_args, ctx),
     }),
     absent: state({
-      doc: 'Privileges a user shall not have.',
+      doc: 'Privileges a user must not have.',
       examples: ['frank_shop:\n  mysql_grants.absent:\n    - grant: delete\n    - database: shop.*\n    - user: frank'],
       params: { ...params, connection_args: connection },
       run: ({ connection_args, ...wanted }, ctx) => absent(wanted, connection_args, ctx),

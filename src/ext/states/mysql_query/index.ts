@@ -22,13 +22,13 @@ const params = {
   database: p.string({ doc: 'the database' }),
 };
 const storing = {
-  output: p.scalar({ default: null, doc: 'where the result goes: `grain`, or a file' }),
+  output: p.scalar({ default: null, doc: 'destination of the result: `grain`, or a file' }),
   grain: p.scalar({ default: null, doc: 'the grain' }),
   key: p.scalar({ default: null, doc: 'a key in that grain' }),
-  overwrite: p.bool({ default: true, doc: 'run although there is a result already' }),
+  overwrite: p.bool({ default: true, doc: 'run even if there is a result' }),
 };
 const checking = {
-  check_db_exists: p.bool({ default: true, doc: 'only if the database is there' }),
+  check_db_exists: p.bool({ default: true, doc: 'only if the database exists' }),
   client_flags: p.oneOf(['list', 'string'], { default: null, doc: 'list of flags for the connection' }),
 };
 
@@ -41,7 +41,7 @@ interface Job {
   readonly overwrite: boolean;
   readonly check_db_exists: boolean;
   readonly client_flags: Value;
-  /** What is named when the database is not there. */
+  /** The name in the message for a missing database. */
   readonly shown: string;
 }
 
@@ -50,7 +50,7 @@ async function grainValue(grain: string, ctx: StateContext): Promise<PlainDict> 
   return Array.isArray(names) && names.includes(grain) ? plain(await ctx.call('grains.get', grain)) : newDict();
 }
 
-/** Whether the result is there already, or what would be done; undefined when there is nothing to keep it in. */
+/** Where the output is stored, and `done` if it already exists. */
 async function beforehand(job: Job, ctx: StateContext): Promise<{ done?: string; where: string } | StateResult> {
   if (job.output === null) return { where: 'not storing result' };
   if (job.output !== 'grain') {
@@ -146,7 +146,7 @@ async function execute(
 
 export default defineState({
   name: 'mysql_query',
-  doc: 'Statements run against MySQL, with the result kept in a grain or a file.',
+  doc: 'Statements run against MySQL, with the result stored in a grain or a file.',
   functions: {
     run: state({
       doc: 'Runs a statement.',

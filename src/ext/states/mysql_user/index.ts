@@ -26,7 +26,7 @@ interface Wanted {
 
 const isOpen = (wanted: Wanted): boolean => !wanted.password && !wanted.password_hash;
 
-/** What is said of a user that is as it should be. */
+/** The comment for a user that is already correct. */
 function settled(wanted: Wanted): string {
   const said = `User ${wanted.name}@${wanted.host} is already present`;
   if (isOpen(wanted)) return wanted.allow_passwordless ? `${said} with passwordless login` : said;
@@ -49,7 +49,7 @@ function changePassword(wanted: Wanted, kwargs: PlainDict, ctx: StateContext): P
   const open = isOpen(wanted);
   const who = `user ${name}@${host}`;
   const forbidden = open && !isTrue(allow_passwordless);
-  // Applied, the server is asked and says why not.
+  // Outside of test mode the server gives the reason.
   if (ctx.test && forbidden)
     return Promise.resolve(ctx.fail(`Password for ${who} is set to be cleared, but allow_passwordless != True`));
   return ctx.change(newDict([[name, 'Updated']]), `Password for ${who} has been ${open ? 'cleared' : 'changed'}`, {
@@ -108,14 +108,14 @@ function absent(name: string, host: string, kwargs: PlainDict, ctx: StateContext
 }
 
 const name = p.string({ doc: 'the user' });
-const host = p.string({ default: 'localhost', doc: 'where the user comes from' });
+const host = p.string({ default: 'localhost', doc: 'the host of the user' });
 
 export default defineState({
   name: 'mysql_user',
   doc: 'Users of MySQL and MariaDB.',
   functions: {
     present: state({
-      doc: 'A user that shall exist, with a password, its hash, or none.',
+      doc: 'A user that must exist, with a password, its hash, or none.',
       examples: [
         "frank:\n  mysql_user.present:\n    - host: localhost\n    - password_hash: '*6C8989366EAF75BB670AD8EA7A7FC1176A95CEF4'",
       ],
@@ -125,15 +125,15 @@ export default defineState({
         password: p.scalar({ default: null, doc: 'the password' }),
         password_hash: p.scalar({ default: null, doc: 'the hash of the password' }),
         allow_passwordless: p.scalar({ default: false, nullable: true, doc: 'no password is needed' }),
-        unix_socket: p.scalar({ default: false, nullable: true, doc: 'login by the name of the system user' }),
+        unix_socket: p.scalar({ default: false, nullable: true, doc: 'authenticate with the name of the system user' }),
         password_column: p.scalar({ default: null, doc: 'column of mysql.user with the hash' }),
-        auth_plugin: p.string({ default: 'mysql_native_password', doc: 'how the user proves who they are' }),
+        auth_plugin: p.string({ default: 'mysql_native_password', doc: 'authentication plugin of the user' }),
         connection_args: connection,
       },
       run: ({ connection_args, ...wanted }, ctx) => present(wanted, connection_args, ctx),
     }),
     absent: state({
-      doc: 'A user that shall not exist.',
+      doc: 'A user that must not exist.',
       examples: ['frank:\n  mysql_user.absent:\n    - host: localhost'],
       params: { name, host, connection_args: connection },
       run: (args, ctx) => absent(args.name, args.host, args.connection_args, ctx),

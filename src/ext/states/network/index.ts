@@ -34,14 +34,14 @@ interface Words {
   readonly toUpdate: string;
   readonly added: string;
   readonly updated: string;
-  /** Key and text in the changes when there was nothing before. */
+  /** Key and text in the changes when nothing existed before. */
   readonly key: string;
   readonly first: string;
 }
 
 /**
- * Compares lines before and after, and follows up on what changed; undefined when they are the same. (Those who gave the
- * lines wrote them already, unless they were told that it is a test.)
+ * Compares lines before and after, and builds the result of a change; undefined when they are equal. (The functions that
+ * returned the lines have already written them, unless it is a test.)
  */
 async function compared(
   [old, now]: [string[], string[]],
@@ -106,7 +106,7 @@ function joined(first: StateResult, second: StateResult | undefined): StateResul
 }
 
 const managed = state({
-  doc: 'An interface as it shall be configured.',
+  doc: 'An interface with its configuration.',
   examples: [
     'eth0:\n  network.managed:\n    - type: eth\n    - proto: static\n    - ipaddr: 10.0.0.5\n    - netmask: 24',
   ],
@@ -143,7 +143,7 @@ const managed = state({
 });
 
 const routes = state({
-  doc: 'Routes that come and go with an interface.',
+  doc: 'Routes of an interface.',
   examples: [
     'eth0:\n  network.routes:\n    - routes:\n      - ipaddr: 10.1.0.0\n        netmask: 16\n        gateway: 10.0.0.1',
   ],

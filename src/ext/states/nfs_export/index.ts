@@ -7,7 +7,7 @@ const name = p.path({ doc: 'the folder' });
 const file = p.path({ default: '/etc/exports', doc: 'the file' });
 
 const present = state({
-  doc: 'A folder shared with these clients, and no others.',
+  doc: 'An export for exactly these clients.',
   examples: ['/srv/share:\n  nfs_export.present:\n    - hosts: 10.0.2.0/24\n    - options: [rw]'],
   params: {
     name,
@@ -39,7 +39,7 @@ const present = state({
 });
 
 const absent = state({
-  doc: 'A folder that shall not be shared.',
+  doc: 'A folder that must not be exported.',
   examples: ['/srv/share:\n  nfs_export.absent'],
   params: { name, exports: file },
   run: ({ name, exports }, ctx) =>
@@ -60,7 +60,7 @@ const absent = state({
 
 export default defineState({
   name: 'nfs_export',
-  doc: 'Folders shared with other machines.',
+  doc: 'NFS exports.',
   available: () =>
     which('exportfs') !== null || 'The nfs_exports state module failed to load: the exportfs binary is not in the path',
   functions: { present, absent },

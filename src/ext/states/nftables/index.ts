@@ -55,8 +55,8 @@ const chainPresent = state({
     name: p.string({ doc: 'the chain' }),
     table,
     table_type: p.string({ default: null, doc: 'filter, route or nat' }),
-    hook: p.string({ default: null, doc: 'where packets enter it' }),
-    priority: p.scalar({ default: null, doc: 'order among chains of the hook' }),
+    hook: p.string({ default: null, doc: 'the hook' }),
+    priority: p.scalar({ default: null, doc: 'priority among chains of the hook' }),
     family,
   },
   run: ({ name, table, table_type, hook, priority, family }, ctx) =>
@@ -75,7 +75,7 @@ const chainPresent = state({
 });
 
 const chainAbsent = state({
-  doc: 'A chain that shall not be there.',
+  doc: 'A chain that must not exist.',
   examples: ['input:\n  nftables.chain_absent'],
   params: { name: p.string({ doc: 'the chain' }), table, family },
   async run({ name, table, family }, ctx) {
@@ -101,7 +101,7 @@ const chainAbsent = state({
 });
 
 const setPolicy = state({
-  doc: 'What happens to packets that no rule of a chain is about.',
+  doc: 'The policy of a chain: what happens to packets that no rule matches.',
   examples: ['default:\n  nftables.set_policy:\n    - chain: input\n    - policy: drop'],
   params: {
     name: p.string({ doc: 'a name' }),
@@ -109,7 +109,7 @@ const setPolicy = state({
     family,
     chain: p.string({ doc: 'the chain' }),
     policy: p.string({ doc: 'accept or drop' }),
-    save: p.truthy({ default: null, doc: 'write all rules down' }),
+    save: p.truthy({ default: null, doc: 'save all rules' }),
     save_filename: p.path({ default: null, doc: 'to this file' }),
     kwargs,
   },
@@ -139,7 +139,7 @@ const flush = state({
   params: {
     name: p.string({ doc: 'a name' }),
     family,
-    ignore_absence: p.bool({ default: false, doc: 'a missing table or chain is no failure' }),
+    ignore_absence: p.bool({ default: false, doc: 'a missing table or chain is not a failure' }),
     table,
     chain: p.string({ default: '', doc: 'the chain' }),
     kwargs,

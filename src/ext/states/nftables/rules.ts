@@ -52,12 +52,12 @@ export const ruleState = (verb: Verb) =>
       `ssh:\n  nftables.${verb}:\n    - table: filter\n    - chain: input\n    - proto: tcp\n    - dport: 22\n    - jump: accept`,
     ],
     params: {
-      name: p.string({ doc: 'a name for the rule' }),
+      name: p.string({ doc: 'any name' }),
       family: p.string({ default: 'ipv4', doc: 'ipv4, ipv6, inet, arp, bridge or netdev' }),
       table: p.string({ default: 'filter', doc: 'the table' }),
       chain: p.string({ doc: 'the chain' }),
       position: p.scalar({ default: null, doc: 'handle of a rule' }),
-      save: p.truthy({ default: null, doc: 'write all rules down' }),
+      save: p.truthy({ default: null, doc: 'save all rules' }),
       kwargs: p.kwargs({ doc: 'the parts of the rule: proto, dport, jump, …' }),
     },
     async run({ name, family, table, chain, position, save, kwargs }, ctx) {

@@ -56,14 +56,14 @@ function sort(wanted: readonly string[], installed: PlainDict, again: boolean): 
 }
 
 const installed = state({
-  doc: 'Packages that shall be installed.',
+  doc: 'Packages that must be installed.',
   examples: ['left-pad@1.3.0:\n  npm.installed:\n    - dir: /srv/app'],
   params: {
     name,
     pkgs: p.oneOf(['list', 'string'], { default: null, doc: 'several packages' }),
     dir,
     user,
-    force_reinstall: p.bool({ default: false, doc: 'install again what is there' }),
+    force_reinstall: p.bool({ default: false, doc: 'reinstall installed packages' }),
     registry: p.scalar({ default: null, doc: 'address of the registry' }),
     env: p.oneOf(['dict', 'list', 'string'], { default: null, doc: 'environment variables' }),
   },
@@ -93,7 +93,7 @@ const installed = state({
 });
 
 const removed = state({
-  doc: 'A package that shall not be installed.',
+  doc: 'A package that must not be installed.',
   examples: ['left-pad:\n  npm.removed'],
   params: { name: p.string({ doc: 'the package' }), dir, user },
   run: ({ name, dir, user: runas }, ctx) =>
@@ -114,7 +114,7 @@ const isEmpty = (value: Value): boolean =>
   !value || (Array.isArray(value) ? value.length === 0 : typeof value === 'object' && Object.keys(value).length === 0);
 
 const bootstrap = state({
-  doc: 'What a project asks for in package.json.',
+  doc: 'The dependencies of a project in package.json.',
   examples: ['/srv/app:\n  npm.bootstrap'],
   params: {
     name: p.path({ doc: 'the project' }),

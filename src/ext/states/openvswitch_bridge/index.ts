@@ -6,11 +6,11 @@ const change = (bridge: string, before: string, after: string) =>
   newDict([[bridge, newDict(Object.entries({ old: before, new: after }))]]);
 
 const present = state({
-  doc: 'A bridge, or a part of one for a VLAN.',
+  doc: 'A bridge, or a fake bridge for a VLAN.',
   examples: ['br0:\n  openvswitch_bridge.present'],
   params: {
     name,
-    parent: p.scalar({ default: null, doc: 'the bridge it is a part of' }),
+    parent: p.scalar({ default: null, doc: 'the parent bridge' }),
     vlan: p.scalar({ default: null, doc: 'the VLAN' }),
   },
   run({ name: bridge, parent, vlan }, ctx) {
@@ -35,7 +35,7 @@ const present = state({
 });
 
 const absent = state({
-  doc: 'A bridge that shall not be there.',
+  doc: 'A bridge that must not exist.',
   examples: ['br0:\n  openvswitch_bridge.absent'],
   params: { name },
   run: ({ name: bridge }, ctx) =>

@@ -26,7 +26,7 @@ const params = {
   id: p.scalar({ default: null, doc: 'the VLAN, or key of the tunnel' }),
   remote: p.scalar({ default: null, doc: 'address of the other end' }),
   dst_port: p.scalar({ default: null, doc: 'port of the other end' }),
-  internal: p.bool({ default: false, doc: 'an interface of the machine itself' }),
+  internal: p.bool({ default: false, doc: 'an internal interface' }),
 };
 type Args = ArgsOf<typeof params>;
 
@@ -34,9 +34,9 @@ const change = (port: string, before: string, after: string): PlainDict =>
   newDict([[port, newDict(Object.entries({ old: before, new: after }))]]);
 const list = (value: Value): string[] => (Array.isArray(value) ? value.map(pyStr) : []);
 
-/** The words and the work of one kind of port. */
+/** The texts and functions of one kind of port. */
 interface Plan {
-  /** Why it cannot be, or that it is so already. */
+  /** Why it is impossible, or that it is already done. */
   check(): Promise<StateResult | undefined>;
   readonly created: string;
   readonly notCreated: string;
@@ -90,7 +90,7 @@ function tunnelPlan(args: Args, kind: 'gre' | 'vxlan', ports: readonly string[],
         );
       return undefined;
     },
-    // Two spaces: what Salt says is kept.
+    // Two spaces, as in Salt's text.
     created: `Created ${what.replace(' and key', '  and key')}.`,
     notCreated: `Unable to create ${what}.`,
     changes: change(port, `No ${what} present.`, `Created ${what}.`),
@@ -111,12 +111,12 @@ function plainPlan({ name: port, bridge, internal }: Args, ctx: StateContext): P
   };
 }
 
-/** A port that is there: it may have to become one of the machine itself. */
+/** An existing port, which may have to become an internal port. */
 async function existing({ name: port, bridge, internal }: Args, ctx: StateContext): Promise<StateResult> {
   const type = list(await ctx.call('openvswitch.interface_get_type', port));
   if (!internal || (type.length === 1 && type[0] === 'internal')) return ctx.ok(`Port ${port} already exists.`);
   const done = `Port ${port} already exists, but interface type has been changed to internal.`;
-  // Salt announces the change as one that needs none.
+  // Under test Salt reports this change as if nothing had to be done.
   const foreseen = (): StateResult => ctx.ok(done);
   return withForecast(ctx, foreseen, async () => {
     if (!(await ctx.callWith('openvswitch.port_add', [bridge, port], { may_exist: true, internal })))
@@ -137,7 +137,7 @@ const present = state({
         "The optional type argument must be one of these values: ('vlan', 'vxlan', 'gre').",
       );
     if (!isTruthy(await ctx.call('openvswitch.bridge_exists', args.bridge)))
-      // Under test it may be made by a state before.
+      // Under test an earlier state may create it.
       return ctx.result({ result: ctx.test ? null : false, comment: `Bridge ${args.bridge} does not exist.` });
     const ports = list(await ctx.call('openvswitch.port_list', args.bridge));
     if (!kind && ports.includes(args.name)) return existing(args, ctx);
@@ -160,7 +160,7 @@ const present = state({
 });
 
 const absent = state({
-  doc: 'A port that shall not be there.',
+  doc: 'A port that must not exist.',
   examples: ['eth1:\n  openvswitch_port.absent:\n    - bridge: br0'],
   params: { name, bridge: p.scalar({ default: null, doc: 'its bridge; any otherwise' }) },
   async run({ name: port, bridge }, ctx) {

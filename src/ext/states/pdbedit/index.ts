@@ -31,7 +31,7 @@ function difference(before: PlainDict, after: PlainDict): PlainDict {
   );
 }
 
-/** Under test: what would be set. Salt would set it. */
+/** Under test: the fields that would be set. Salt sets them. */
 async function planned(login: string, given: PlainDict, ctx: StateContext): Promise<StateResult> {
   const before = await saved(login, ctx);
   const there = Object.keys(before).length > 0;
@@ -71,7 +71,7 @@ const managed = ({ name, kwargs }: { name: string; kwargs: PlainDict }, ctx: Sta
 const params = { name, kwargs: p.kwargs({ doc: 'password, fullname, … as for pdbedit.modify' }) };
 
 const absent = state({
-  doc: 'An account that shall not be there.',
+  doc: 'An account that must not exist.',
   examples: ['wash:\n  pdbedit.absent'],
   params: { name },
   run: ({ name }, ctx) =>

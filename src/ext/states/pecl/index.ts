@@ -5,14 +5,14 @@ import { plain } from '../shared/calls.ts';
 const name = p.string({ doc: 'the extension, or channel/extension' });
 
 const installed = state({
-  doc: 'An extension that shall be installed.',
+  doc: 'An extension that must be installed.',
   examples: ['redis:\n  pecl.installed:\n    - version: 5.3.7'],
   params: {
     name,
     version: p.scalar({ default: null, doc: 'this version' }),
-    defaults: p.scalar({ default: false, nullable: true, doc: 'answer questions with what is proposed' }),
-    force: p.scalar({ default: false, nullable: true, doc: 'also over one that is there' }),
-    preferred_state: p.string({ default: 'stable', doc: 'how mature it must be' }),
+    defaults: p.scalar({ default: false, nullable: true, doc: 'answer questions with the defaults' }),
+    force: p.scalar({ default: false, nullable: true, doc: 'overwrite an installed one' }),
+    preferred_state: p.string({ default: 'stable', doc: 'the preferred stability' }),
   },
   run(args, ctx) {
     const [channel, extension] = args.name.includes('/') ? args.name.split('/') : [null, args.name];
@@ -36,7 +36,7 @@ const installed = state({
 });
 
 const removed = state({
-  doc: 'An extension that shall not be installed.',
+  doc: 'An extension that must not be installed.',
   examples: ['redis:\n  pecl.removed'],
   params: { name },
   run: ({ name }, ctx) =>

@@ -1,17 +1,17 @@
-// Which of the packages asked for are there already.
+// Decides which of the requested packages are already installed.
 import { newDict, type PlainDict, pyStr, type StateContext, type Value } from 'halite/sdk';
 import { type Condition, comparePythonVersions, fitsConditions } from '../../shared/pip/pep440.ts';
 import { plain } from '../shared/calls.ts';
 
 export interface Wanted {
-  /** The package's name; empty where only installing tells. */
+  /** The package's name; empty when it is only known after the installation. */
   readonly name: string;
   /** As written. */
   readonly text: string;
   readonly conditions: readonly Condition[];
 }
 
-/** What decides whether an installed package is left alone. */
+/** Arguments that decide whether an installed package is kept. */
 export interface Rules {
   readonly ignore_installed: boolean;
   readonly force_reinstall: boolean;
@@ -20,10 +20,10 @@ export interface Rules {
   readonly extra_index_url: Value;
 }
 
-/** Keywords that say where pip is and who runs it. */
+/** Keywords for the pip program and its user. */
 export type Whereabouts = PlainDict;
 
-/** The version of a package in pip's list, whatever the case of its name. */
+/** The version of a package in pip's list; the name is case-insensitive. */
 export function versionOf(list: PlainDict, name: string): string | undefined {
   const key = Object.keys(list).find((item) => item.toLowerCase() === name.toLowerCase());
   return key === undefined ? undefined : pyStr(list[key] ?? '');

@@ -5,7 +5,7 @@ import { plain } from '../shared/calls.ts';
 import { installed } from './installed.ts';
 
 const removed = state({
-  doc: 'A Python package that shall not be installed.',
+  doc: 'A Python package that must not be installed.',
   examples: ['flask:\n  pip.removed'],
   params: {
     name: p.string({ doc: 'the package' }),
@@ -25,7 +25,7 @@ const removed = state({
       wanted: false,
       async change() {
         const done = plain(await ctx.callWith('pip.uninstall', [], { pkgs: name, bin_env, user, cwd, ...rest }));
-        // Salt takes a failed command for success here; a package that stays is no success.
+        // Salt reports success for a failed command here; a package that is still installed is a failure.
         return Object.keys(done).length > 0 && !done['retcode'];
       },
       changes: () => ({ [name]: 'Removed' }),

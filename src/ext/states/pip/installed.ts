@@ -20,7 +20,7 @@ import { settled, versionOf, type Wanted, type Whereabouts } from './check.ts';
 
 type Args = Readonly<PlainDict>;
 
-/** What is wrong with an option for this version of pip. */
+/** An error about an option that this version of pip does not support. */
 function optionProblem(args: Args, version: string): string | undefined {
   for (const option of ['use_wheel', 'no_use_wheel'])
     if (args[option] && !knowsWheelOption(version))
@@ -30,7 +30,7 @@ function optionProblem(args: Args, version: string): string | undefined {
   return undefined;
 }
 
-/** Lines of pip that do not tell of anything new. */
+/** Lines of pip's output that report no change. */
 const quiet = [
   'Requirement already satisfied',
   'Requirement already up-to-date',
@@ -119,7 +119,7 @@ async function packagesDone(
   return ctx.ok([...before, ...last].join('\n'), { changes });
 }
 
-/** Names as pip takes them: `{flask: '>=1'}` is `flask >=1`. */
+/** Names in pip's form: `{flask: '>=1'}` is `flask >=1`. */
 function packagesOf(name: string, pkgs: Value): string[] {
   if (!Array.isArray(pkgs) || pkgs.length === 0) return [name];
   return pkgs.map((item) => {
@@ -172,7 +172,7 @@ function announce(args: Args, wanted: readonly Wanted[], missing: readonly Wante
     : `Python package ${missing[0]?.text ?? ''} is set to be installed`;
 }
 
-/** The packages that are not there, and what to say of the others. */
+/** The packages that are not installed, and comments for the others. */
 async function compare(args: Args, wanted: readonly Wanted[], at: Whereabouts, ctx: StateContext) {
   const rules = {
     ignore_installed: Boolean(args['ignore_installed']),
@@ -243,7 +243,7 @@ async function run(args: Args, ctx: StateContext): Promise<StateResult> {
 const { saltenv: _saltenv, disable_version_check: _check, ...options } = installParams;
 
 export const installed = state({
-  doc: 'Python packages that shall be installed.',
+  doc: 'Python packages that must be installed.',
   examples: ['django:\n  pip.installed:\n    - name: django >= 4.2, <5\n    - bin_env: /srv/app/venv'],
   params: {
     name: p.string({ doc: 'the package, with a version if wanted: `flask==2.0`' }),

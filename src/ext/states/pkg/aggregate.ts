@@ -1,9 +1,9 @@
-// Joins several package states into one call of the package manager (`aggregate: true`).
+// Merges several package states into one call of the package manager (`aggregate: true`).
 import { type LowChunk, newDict, type PlainDict, pyEquals, type Value } from 'halite/sdk';
 
 const joinable = ['installed', 'latest', 'removed', 'purged'];
 
-/** The tag results are kept under. */
+/** The tag of a chunk's result. */
 const tagOf = (chunk: Readonly<LowChunk>): string =>
   `${chunk['state']}_|-${chunk['__id__']}_|-${chunk['name']}_|-${chunk['fun']}`;
 const list = (value: Value | undefined): Value[] =>
@@ -14,7 +14,7 @@ interface Joined {
   readonly items: Value[];
 }
 
-/** Takes the packages of one chunk; chunks that are taken are marked so that no other takes them too. */
+/** Adds the packages of one chunk; the chunk is marked so that no other state adds them too. */
 function take(chunk: LowChunk, joined: Joined): void {
   if ('sources' in chunk) {
     if (joined.kind !== 'sources') return;

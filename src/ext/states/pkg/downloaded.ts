@@ -1,4 +1,4 @@
-// `pkg.downloaded`, `pkg.patch_installed`, `pkg.patch_downloaded` and `pkg.group_installed`: what only some package managers can.
+// `pkg.downloaded`, `pkg.patch_installed`, `pkg.patch_downloaded` and `pkg.group_installed`: for some package managers only.
 import { newDict, type PlainDict, p, pyStr, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
 import { failureOf, hasFunction, isExpected, plain } from '../shared/calls.ts';
 import { fulfills, spelled, versionsOf, type Wanted, wantedOf } from './versions.ts';

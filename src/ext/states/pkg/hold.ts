@@ -16,11 +16,11 @@ import { hasFunction, plain } from '../shared/calls.ts';
 
 interface Locks {
   readonly locks: PlainDict;
-  /** Locks carry versions (zypper). */
+  /** Locks have versions (zypper). */
   readonly versioned: boolean;
 }
 
-/** What is held now, by whichever function the package manager has for it. */
+/** The held packages, from the function that the package manager has for it. */
 async function locksNow(ctx: StateContext): Promise<Locks | undefined> {
   const locks = newDict();
   if (await hasFunction(ctx, 'pkg.list_locks'))
@@ -104,11 +104,11 @@ async function hold(
 }
 
 export const held = state({
-  doc: 'Keeps packages at their version.',
+  doc: 'Holds packages at their version.',
   examples: ['linux-image-amd64:\n  pkg.held'],
   params: {
     name: p.string({ doc: 'the package' }),
-    version: p.scalar({ default: null, doc: 'version to hold, where the package manager knows that' }),
+    version: p.scalar({ default: null, doc: 'version to hold, if the package manager supports that' }),
     pkgs: p.oneOf(['list', 'dict', 'string'], { default: null, doc: 'several packages' }),
     replace: p.bool({ default: false, doc: 'release all others' }),
     kwargs: p.kwargs({ doc: 'accepted' }),
@@ -138,7 +138,7 @@ export const held = state({
 });
 
 export const unheld = state({
-  doc: 'Lets packages be upgraded again.',
+  doc: 'Releases held packages.',
   examples: ['linux-image-amd64:\n  pkg.unheld'],
   params: {
     name: p.string({ doc: 'the package' }),
@@ -174,7 +174,7 @@ export interface HoldOutcome {
   readonly failed: PlainDict[];
 }
 
-/** Holds or releases what a state names; the answers sorted by what came of them. */
+/** Holds or releases the packages of a state; returns the answers grouped by outcome. */
 export async function applyHold(request: Value, kwargs: PlainDict, ctx: StateContext): Promise<HoldOutcome> {
   const answer = plain(await ctx.callWith(request ? 'pkg.hold' : 'pkg.unhold', [], kwargs));
   const none: HoldOutcome = { changed: [], same: [], failed: [] };

@@ -10,7 +10,7 @@ import { purged, removed } from './removed.ts';
 
 const watchable = ['installed', 'latest', 'removed', 'purged'];
 
-/** A watching package state does what it would do by itself. */
+/** A watching package state runs its own function. */
 async function watch(
   name: string,
   fun: string,
@@ -39,11 +39,11 @@ export default defineState({
     group_installed,
   },
   modWatch: state({
-    doc: 'Called when something a package state watches has changed.',
+    doc: 'Called when a state watched by a package state has changed.',
     params: { name: p.string(), sfun: p.scalar({ default: null }), kwargs: p.kwargs() },
     run: ({ name, sfun, kwargs }, ctx) => watch(name, ctx.watchedFunction ?? pyStr(sfun), kwargs, ctx),
   }),
-  /** The first state that installs something has the package lists fetched. */
+  /** The first state that installs something refreshes the package lists. */
   modInit(low, ctx) {
     if (low['fun'] !== 'installed' && low['fun'] !== 'latest') return false;
     markStale(ctx);

@@ -1,4 +1,4 @@
-// `pkg.installed`: packages that shall be there, at some version on request.
+// `pkg.installed`: packages that must be installed, on request with a version.
 import {
   dictEntries,
   isDict,
@@ -33,7 +33,7 @@ const entry = (): PlainDict =>
 const count = (number: number, verb: string, ending: string): string =>
   `${number} targeted package${number > 1 ? 's' : ''} ${number > 1 ? 'were' : 'was'} ${verb}${ending}`;
 
-/** Nothing to install; holds are still put right. */
+/** Nothing to install; holds are still set. */
 async function settle(request: WantedPackage, settled: Settled, ctx: StateContext): Promise<StateResult> {
   const { args } = request;
   const changes = newDict();
@@ -66,7 +66,7 @@ async function settle(request: WantedPackage, settled: Settled, ctx: StateContex
 
 const warned = (warnings: string[]): PlainDict => (warnings.length > 0 ? newDict([['warnings', warnings]]) : newDict());
 
-/** What would be done, in the words of Salt's test mode. */
+/** What would be done, with the texts of Salt's test mode. */
 function announce(request: WantedPackage, targets: Targets, ctx: StateContext): StateResult {
   const { install, unpurge, reinstall, altered } = targets;
   const comment: string[] = [];
@@ -98,7 +98,7 @@ function announce(request: WantedPackage, targets: Targets, ctx: StateContext): 
   return ctx.result({ result: null, comment: comment.join('\n'), changes, ...warned(targets.warnings) });
 }
 
-/** The packages that are there now as requested, and those that are not. */
+/** The packages that are now installed as requested, and those that are not. */
 async function check(request: WantedPackage, desired: Wanted): Promise<{ fine: string[]; failed: string[] }> {
   const { args, kwargs, ctx } = request;
   const now = plain(await ctx.callWith('pkg.list_pkgs', [], { ...kwargs, versions_as_list: true }));
@@ -128,7 +128,7 @@ interface Report {
   result: boolean;
 }
 
-/** Holds joined to the changes of the same package. */
+/** Merges holds into the changes of the same package. */
 function reportHolds(hold: HoldOutcome, report: Report): void {
   for (const item of hold.changed) {
     const name = pyStr(item['name'] ?? '');
@@ -147,7 +147,7 @@ function reportHolds(hold: HoldOutcome, report: Report): void {
   }
 }
 
-/** What became of packages that were installed again. */
+/** The outcome for reinstalled packages. */
 async function reportReinstalled(
   request: WantedPackage,
   targets: Targets,
@@ -216,7 +216,7 @@ async function reportInstalled(
   if (hold && hold.failed.length > 0) report.result = false;
 }
 
-/** The packages the package manager is told to install. */
+/** The packages to install. */
 function orderOf(request: WantedPackage, targets: Targets): { pkgs: Value; sources: Value } {
   if (request.pkgs) return { pkgs: [...asList(targets.install), ...asList(targets.reinstall)], sources: null };
   const named = (item: Value): string => (isDict(item) ? pyStr(dictEntries(item)[0]?.[0] ?? '') : '');
@@ -329,7 +329,7 @@ async function runInstalled(args: InstallArgs, ctx: StateContext): Promise<State
 }
 
 export const installed = state({
-  doc: 'Packages that shall be installed, at a certain version on request.',
+  doc: 'Packages that must be installed, at a certain version on request.',
   examples: ["web:\n  pkg.installed:\n    - pkgs:\n      - nginx: '>=1.18'\n      - curl"],
   params,
   run: runInstalled,

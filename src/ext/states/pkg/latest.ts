@@ -16,7 +16,7 @@ import { wantedOf } from './versions.ts';
 
 const params = {
   name: p.string({ doc: 'the package' }),
-  refresh: p.scalar({ default: null, doc: 'fetch the package lists first; left out: once per run' }),
+  refresh: p.scalar({ default: null, doc: 'refresh the package lists first; default: once per run' }),
   fromrepo: p.scalar({ default: null, doc: 'repository or release to install from' }),
   skip_verify: p.bool({ default: false, doc: 'allow unsigned packages' }),
   pkgs: p.oneOf(['list', 'dict', 'string'], { default: null, doc: 'several packages' }),
@@ -33,7 +33,7 @@ interface Work {
   readonly args: LatestArgs;
   readonly kwargs: PlainDict;
   readonly targets: ReadonlyMap<string, string>;
-  /** Those of several that are new enough already. */
+  /** The packages that are already up to date. */
   readonly fine: string[];
   readonly current: PlainDict;
 }
@@ -52,7 +52,7 @@ function announcement({ targets, fine, current }: Work): string {
   return comments.join('\n');
 }
 
-/** Whether the change of a package ended at the version that was meant. */
+/** Whether the change of a package ended at the expected version. */
 function arrived(change: Value | undefined, version: string): boolean {
   const made = plain(change);
   if (Object.keys(made).length === 0) return false;
@@ -141,7 +141,7 @@ export const uptodate = state({
   examples: ['everything:\n  pkg.uptodate:\n    - refresh: true'],
   params: {
     name: p.string({ doc: 'any name' }),
-    refresh: p.scalar({ default: false, nullable: true, doc: 'fetch the package lists first' }),
+    refresh: p.scalar({ default: false, nullable: true, doc: 'refresh the package lists first' }),
     pkgs: p.oneOf(['list', 'dict', 'string'], { default: null, doc: 'only these packages' }),
     kwargs: p.kwargs({ doc: 'options of the package manager: dist_upgrade, …' }),
   },

@@ -1,4 +1,4 @@
-// Package lists are fetched once per run: a file in the cache says that it is still to be done.
+// Package lists are refreshed once per run: a file in the cache marks that it is still to be done.
 
 import { join } from 'node:path';
 import { isTrue, pyStr, type StateContext, type Value } from 'halite/sdk';

@@ -1,4 +1,4 @@
-// `pkg.removed` and `pkg.purged`: packages that shall not be there.
+// `pkg.removed` and `pkg.purged`: packages that must not be installed.
 import {
   type ArgsOf,
   dictGet,
@@ -17,7 +17,7 @@ const params = {
   name: p.string({ doc: 'the package' }),
   version: p.scalar({ default: null, doc: 'only when this version is installed' }),
   pkgs: p.oneOf(['list', 'dict', 'string'], { default: null, doc: 'several packages' }),
-  normalize: p.bool({ default: true, doc: 'leave the machine’s own architecture out of names' }),
+  normalize: p.bool({ default: true, doc: 'omit the machine’s own architecture in names' }),
   ignore_epoch: p.scalar({ default: null, doc: 'compare versions without their epoch' }),
   kwargs: p.kwargs({ doc: 'options of the package manager' }),
 };
@@ -38,7 +38,7 @@ async function requests(args: RemoveArgs, ctx: StateContext): Promise<Wanted> {
   return wanted;
 }
 
-/** Those of the requests that are installed in a version that shall go. */
+/** The requested packages that are installed in a matching version. */
 async function installedTargets(
   wanted: Wanted,
   args: RemoveArgs,
@@ -65,7 +65,7 @@ const listed = (kwargs: PlainDict, removed: boolean, ctx: StateContext): Promise
     .callWith('pkg.list_pkgs', [], { ...kwargs, versions_as_list: true, ...(removed ? { removed: true } : {}) })
     .then(plain);
 
-/** What is still there although it was to go. */
+/** Packages that are still installed after the removal. */
 async function leftovers(action: Action, wanted: Wanted, kwargs: PlainDict, ctx: StateContext): Promise<string[]> {
   const now = await listed(kwargs, false, ctx);
   const byVersion = ['Suse', 'RedHat'].includes(pyStr(dictGet(ctx.grains, 'os_family') ?? ''));
@@ -144,14 +144,14 @@ function failedTo(action: Action, error: unknown, ctx: StateContext): StateResul
 }
 
 export const removed = state({
-  doc: 'Packages that shall not be installed; their configuration may stay.',
+  doc: 'Packages that must not be installed; their configuration is kept.',
   examples: ['vim:\n  pkg.removed'],
   params,
   run: (args, ctx) => runUninstall('remove', args, ctx),
 });
 
 export const purged = state({
-  doc: 'Packages that shall not be installed, nor their configuration.',
+  doc: 'Packages that must not be installed, nor their configuration.',
   examples: ['vim:\n  pkg.purged'],
   params,
   run: (args, ctx) => runUninstall('purge', args, ctx),

@@ -1,4 +1,4 @@
-// What must be installed, put right or installed again to meet a request.
+// Decides what must be installed, changed or reinstalled for a request.
 
 import { type ArgsOf, dictGet, isDict, type PlainDict, p, pyStr, type StateContext, type Value } from 'halite/sdk';
 import { existsSync } from 'halite/sdk/fs';
@@ -8,29 +8,29 @@ import { conditionsOf, fulfills, sourcesOf, versionsOf, type Wanted, wantedOf } 
 export const params = {
   name: p.string({ doc: 'the package' }),
   version: p.scalar({ default: null, doc: 'version, glob or conditions like `>=1.2,<2`; `latest` for the newest' }),
-  refresh: p.scalar({ default: null, doc: 'fetch the package lists first; left out: once per run' }),
+  refresh: p.scalar({ default: null, doc: 'refresh the package lists first; default: once per run' }),
   fromrepo: p.scalar({ default: null, doc: 'repository or release to install from' }),
   skip_verify: p.bool({ default: false, doc: 'allow unsigned packages' }),
-  skip_suggestions: p.bool({ default: false, doc: 'do not ask whether the package exists at all' }),
+  skip_suggestions: p.bool({ default: false, doc: 'do not check whether the package exists' }),
   pkgs: p.oneOf(['list', 'dict', 'string'], {
     default: null,
     doc: 'several packages, each with its version on request',
   }),
   sources: p.oneOf(['list', 'dict', 'string'], { default: null, doc: 'package files by package name' }),
-  allow_updates: p.bool({ default: false, doc: 'a newer version is fine as well' }),
+  allow_updates: p.bool({ default: false, doc: 'accept a newer version' }),
   pkg_verify: p.oneOf(['bool', 'list', 'string'], {
     default: false,
-    doc: 'install again when files of the package were changed',
+    doc: 'reinstall when files of the package were changed',
   }),
-  normalize: p.bool({ default: true, doc: 'leave the machine’s own architecture out of names' }),
+  normalize: p.bool({ default: true, doc: 'omit the machine’s own architecture in names' }),
   ignore_epoch: p.scalar({ default: null, doc: 'compare versions without their epoch' }),
-  reinstall: p.bool({ default: false, doc: 'install again in any case' }),
+  reinstall: p.bool({ default: false, doc: 'always reinstall' }),
   update_holds: p.bool({ default: false, doc: 'also packages that are held' }),
   kwargs: p.kwargs({ doc: 'options of the package manager: hold, install_recommends, cache_valid_time, …' }),
 };
 export type InstallArgs = ArgsOf<typeof params>;
 
-/** A request, with everything the package manager shall be told. */
+/** A request, with all arguments for the package manager. */
 export interface WantedPackage {
   readonly args: InstallArgs;
   readonly pkgs: Value;
@@ -48,7 +48,7 @@ export interface Targets {
   /** Changed files by package. */
   readonly altered: PlainDict;
   readonly warnings: string[];
-  /** The lists were fetched on the way. */
+  /** The package lists were refreshed in between. */
   readonly refreshed: boolean;
 }
 
@@ -64,7 +64,7 @@ const verifyOption = (pkgVerify: Value, key: string): Value => {
   return [];
 };
 
-/** Files of a package that are not as they were installed. */
+/** Files of a package that were changed after the installation. */
 export function verify(request: WantedPackage, name: string): Promise<Value> {
   const { args, kwargs, ctx } = request;
   const options = {
@@ -74,7 +74,7 @@ export function verify(request: WantedPackage, name: string): Promise<Value> {
   return ctx.callWith('pkg.verify', [name], { ...kwargs, ...options });
 }
 
-/** Packages the package database does not know, in Salt's words. */
+/** Salt's message about packages that the package database does not have. */
 async function unknownPackages(
   request: WantedPackage,
   desired: Wanted,
@@ -108,7 +108,7 @@ async function unknownPackages(
   return comments.length > 0 ? comments.join('. ').trimEnd() : undefined;
 }
 
-/** Versions behind `latest`. */
+/** The versions that `latest` means. */
 async function resolveLatest(request: WantedPackage, desired: Wanted, current: PlainDict): Promise<boolean> {
   const names = [...desired].filter(([, version]) => version === 'latest').map(([name]) => name);
   if (names.length === 0) return false;
@@ -124,7 +124,7 @@ async function resolveLatest(request: WantedPackage, desired: Wanted, current: P
   return request.refresh;
 }
 
-/** The version inside a package file; a problem or warning when it cannot be told. */
+/** The version in a package file; an error or warning when it is unknown. */
 async function versionInFile(
   request: WantedPackage,
   file: string,
@@ -202,7 +202,7 @@ async function sortOne(
   else sorting.install.set(name, version);
 }
 
-/** Everything that is to be done, or why there is nothing to do. */
+/** All actions, or why there are none. */
 export async function findTargets(request: WantedPackage): Promise<Targets | Settled> {
   const { args, pkgs, sources, kwargs, ctx } = request;
   const settled = (result: boolean, comment: string, warnings: string[] = []): Settled => ({

@@ -1,4 +1,4 @@
-// Packages as states name them, and versions compared with what is wanted (`>=1.2,<2`).
+// Package names in states, and versions compared with conditions (`>=1.2,<2`).
 import {
   dictEntries,
   invocationError,
@@ -13,7 +13,7 @@ import {
 import { matchesGlob } from 'halite/sdk/text';
 import { hasFunction } from '../shared/calls.ts';
 
-/** Package → wanted version, null for any. */
+/** Package → requested version, null for any. */
 export type Wanted = Map<string, string | null>;
 
 async function normalized(name: string, normalize: boolean, ctx: StateContext): Promise<string> {
@@ -40,7 +40,7 @@ export async function wantedOf(pkgs: Value, normalize: boolean, ctx: StateContex
   return wanted;
 }
 
-/** `[{vim: salt://vim.deb}]` → names and files; undefined when it is written otherwise. */
+/** `[{vim: salt://vim.deb}]` → names and files; undefined for another form. */
 export async function sourcesOf(sources: Value, normalize: boolean, ctx: StateContext): Promise<Wanted | undefined> {
   const wanted: Wanted = new Map();
   for (const item of Array.isArray(sources) ? sources : [sources]) {
@@ -94,7 +94,7 @@ async function fits(
 
 export interface FitOptions {
   readonly ignoreEpoch: Value;
-  /** A newer version than the one named is as good. */
+  /** A newer version than the named one is accepted. */
   readonly allowUpdates?: boolean;
 }
 
@@ -117,7 +117,7 @@ export async function fulfills(
   return false;
 }
 
-/** `vim`, `vim=1.2`, `vim>=1.2`: a request as people read it. */
+/** `vim`, `vim=1.2`, `vim>=1.2`: a request as text. */
 export function spelled(name: string, wanted: Wanted): string {
   const version = wanted.get(name);
   if (!version) return name;

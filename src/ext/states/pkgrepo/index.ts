@@ -1,4 +1,4 @@
-// State module `pkgrepo`: sources that packages are installed from.
+// State module `pkgrepo`: package repositories.
 
 import {
   type ArgsOf,
@@ -27,7 +27,7 @@ const params = {
   name: p.string({ doc: 'apt: the line of the source; others: its name' }),
   ppa: p.scalar({ default: null, doc: 'Ubuntu: owner/name of a personal archive' }),
   copr: p.scalar({ default: null, doc: 'Fedora: owner/name of a copr project' }),
-  aptkey: p.bool({ default: true, doc: 'accepted; keys go into files of their own' }),
+  aptkey: p.bool({ default: true, doc: 'accepted; keys are stored in separate files' }),
   kwargs: p.kwargs({
     doc: 'file, dist, comps, architectures, disabled, enabled, humanname, baseurl, mirrorlist, gpgkey, gpgcheck, keyid, keyserver, key_url, key_text, refresh, clean_file, …',
   }),
@@ -45,7 +45,7 @@ const texts = (value: Value | undefined): string[] =>
           .split(',')
           .map((item) => item.trim());
 
-/** What is wrong with the arguments, in Salt's order. */
+/** Errors in the arguments, in Salt's order. */
 function contradiction(kwargs: PlainDict): string | undefined {
   if ('repo' in kwargs)
     return "'repo' is not a supported argument for this state. The 'name' argument is probably what was intended.";
@@ -67,10 +67,10 @@ function contradiction(kwargs: PlainDict): string | undefined {
 }
 
 interface Wanted {
-  /** What the package manager knows the source by. */
+  /** The package manager's name of the source. */
   readonly repo: string;
   readonly kwargs: PlainDict;
-  /** The source as it shall be. */
+  /** The desired source. */
   readonly target: PlainDict;
 }
 
@@ -122,14 +122,14 @@ const ordered = (line: string): string => {
   return [type, ...rest.slice(0, at), ...rest.slice(at).sort(compareText)].join(' ');
 };
 
-/** `# a, b` in one text, however comments are given. */
+/** Comments in one text, `# a, b`, from any form. */
 const commentText = (value: Value | undefined): string =>
   texts(value)
     .map((line) => line.replace(/^#+\s*/, ''))
     .join(' ')
     .trim();
 
-/** Whether one property of a source is as it shall be. */
+/** Whether one property of a source is as requested. */
 function sameProperty(key: string, target: PlainDict, now: PlainDict, kwargs: PlainDict, ctx: StateContext): boolean {
   const wanted = target[key] as Value;
   if (!(key in now)) return key === 'enabled' && grain(ctx, 'os_family') === 'RedHat' && isTrue(wanted);
@@ -150,7 +150,7 @@ function sameProperty(key: string, target: PlainDict, now: PlainDict, kwargs: Pl
   return pyStr(wanted) === pyStr(found);
 }
 
-/** Whether a file that shall hold this source alone holds others. */
+/** Whether a file that must contain only this source contains others. */
 function hasOthers(kwargs: PlainDict, name: string): boolean {
   const file = kwargs['file'];
   if (!kwargs['clean_file'] || !file || !existsSync(pyStr(file))) return false;
@@ -199,7 +199,7 @@ const caution =
   'This may cause pkg states to behave differently than stated if this action is repeated without test=True, due to the differences in the configured repositories.';
 
 const managed = state({
-  doc: 'A source that packages are installed from, with its key on request.',
+  doc: 'A package repository, optionally with its key.',
   examples: [
     'nginx:\n  pkgrepo.managed:\n    - name: deb [signed-by=/etc/apt/keyrings/nginx.gpg] https://nginx.org/packages/debian bookworm nginx\n    - file: /etc/apt/sources.list.d/nginx.list\n    - key_url: https://nginx.org/keys/nginx_signing.key',
   ],
@@ -232,7 +232,7 @@ const managed = state({
 });
 
 const absent = state({
-  doc: 'A source that packages shall not be installed from.',
+  doc: 'A package repository that must not be configured.',
   examples: ['nginx:\n  pkgrepo.absent:\n    - name: deb https://nginx.org/packages/debian bookworm nginx'],
   params: { name: p.string({ doc: 'the source' }), kwargs: p.kwargs({ doc: 'ppa, copr, keyid, keyid_ppa, refresh' }) },
   async run({ name: given, kwargs: all }, ctx) {
@@ -263,7 +263,7 @@ const absent = state({
   },
 });
 
-/** Keys of apt's sources are files of their own here; where there is a function for them, it knows better. */
+/** Keys of apt sources are separate files here, unless the package module has a function for keys. */
 async function removeKey(name: string, kwargs: PlainDict, ctx: StateContext): Promise<Value> {
   if (await hasFunction(ctx, 'pkg.del_repo_key')) return ctx.callWith('pkg.del_repo_key', [name], kwargs);
   forgetKeys(name);
@@ -292,7 +292,7 @@ async function remove(name: string, kwargs: PlainDict, withKey: boolean, ctx: St
 
 export default defineState({
   name: 'pkgrepo',
-  doc: 'Sources that packages are installed from.',
+  doc: 'Package repositories.',
   available: needsFunction(
     'pkg.mod_repo',
     'pkgrepo: the package manager of this system has no way to change its sources',

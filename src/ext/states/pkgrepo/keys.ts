@@ -1,4 +1,4 @@
-// Keys that package sources are signed with, put where apt looks for them.
+// Installs the signing keys of package sources for apt.
 
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
@@ -8,7 +8,7 @@ import { which } from 'halite/sdk/system';
 
 const armored = /-----BEGIN PGP PUBLIC KEY BLOCK-----([\s\S]*?)-----END PGP PUBLIC KEY BLOCK-----/g;
 
-/** The bytes behind text armour; anything else stays as it is. */
+/** Decodes ASCII armour; other data is unchanged. */
 function withoutArmour(content: Buffer): Buffer {
   const text = content.toString('latin1');
   const blocks = [...text.matchAll(armored)].map((match) => {
@@ -67,16 +67,16 @@ async function keyContents(options: PlainDict, ctx: StateContext): Promise<Buffe
   );
 }
 
-/** Whether bytes are an OpenPGP packet: the highest bit of the first one says so. */
+/** Whether bytes are an OpenPGP packet: the highest bit of the first byte is set. */
 const isKey = (content: Buffer): boolean => content.length > 0 && ((content[0] as number) & 0x80) !== 0;
 
-/** Salt's words for a key that apt would not take. */
+/** Salt's message for a key that apt would not accept. */
 function refusal({ key_url: url, key_text: text, keyid: id }: PlainDict): string {
   if (url) return `Error: failed to add key from ${pyStr(url)}`;
   return text ? `Error: failed to add key:\n${pyStr(text)}` : `Error: Could not add key: ${pyStr(id ?? '')}`;
 }
 
-/** The file a key goes to when the source does not name one. */
+/** The file of a key when the source does not name one. */
 function trustedFile(repo: string, armour: boolean): string {
   const slug = repo
     .replace(/^deb(-src)?\s+(\[[^\]]*\]\s+)?/, '')
@@ -86,7 +86,7 @@ function trustedFile(repo: string, armour: boolean): string {
   return join('/etc/apt/trusted.gpg.d', `${slug.slice(0, 100)}.${armour ? 'asc' : 'gpg'}`);
 }
 
-/** Puts the keys of a source in place: into the file it is signed by, or among those trusted for all sources. */
+/** Installs the keys of a source: into its `signedby` file, or among the keys trusted for all sources. */
 export async function importKeys(repo: string, signedBy: string, options: PlainDict, ctx: StateContext): Promise<void> {
   const contents = await keyContents(options, ctx);
   if (contents.length === 0) return;
@@ -100,7 +100,7 @@ export async function importKeys(repo: string, signedBy: string, options: PlainD
   ctx.log.info('key of a package source written', { file: basename(target) });
 }
 
-/** Takes away the key that was put in place for a source that names no file for it. */
+/** Removes the installed key of a source that does not name a file for it. */
 export function forgetKeys(repo: string): void {
   for (const armour of [true, false]) rmSync(trustedFile(repo, armour), { force: true });
 }

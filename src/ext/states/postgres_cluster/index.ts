@@ -17,7 +17,7 @@ const present = state({
     datadir: p.scalar({ default: null, doc: 'folder of the data' }),
     allow_group_access: p.scalar({ default: null, doc: 'the group may read the folder' }),
     data_checksums: p.scalar({ default: null, doc: 'with checksums' }),
-    wal_segsize: p.scalar({ default: null, doc: 'size of a piece of the log, in megabytes' }),
+    wal_segsize: p.scalar({ default: null, doc: 'size of a log segment, in megabytes' }),
   },
   run(args, ctx) {
     const full = `${pyStr(args.version)}/${args.name}`;
@@ -43,7 +43,7 @@ const present = state({
 });
 
 const absent = state({
-  doc: 'A cluster that shall not be there; its data goes with it.',
+  doc: 'A cluster that must not exist; its data is removed.',
   examples: ["main:\n  postgres_cluster.absent:\n    - version: '13'"],
   params: { version, name },
   run(args, ctx) {

@@ -73,7 +73,7 @@ export default defineState({
   ),
   functions: {
     present: state({
-      doc: 'A database that shall exist.',
+      doc: 'A database that must exist.',
       examples: [
         'shop:\n  postgres_database.present:\n    - owner: shop\n    - encoding: UTF8\n    - template: template0',
       ],
@@ -82,16 +82,16 @@ export default defineState({
         tablespace: p.scalar({ default: null, doc: 'its tablespace' }),
         encoding: p.scalar({ default: null, doc: 'encoding' }),
         lc_collate: p.scalar({ default: null, doc: 'collation' }),
-        lc_ctype: p.scalar({ default: null, doc: 'kinds of characters' }),
-        owner: p.scalar({ default: null, doc: 'who it belongs to' }),
-        owner_recurse: p.bool({ default: false, doc: 'also what is in it' }),
+        lc_ctype: p.scalar({ default: null, doc: 'character classification (LC_CTYPE)' }),
+        owner: p.scalar({ default: null, doc: 'the owner' }),
+        owner_recurse: p.bool({ default: false, doc: 'also its content' }),
         template: p.scalar({ default: null, doc: 'database to copy' }),
         ...dbParams,
       },
       run: present,
     }),
     absent: state({
-      doc: 'A database that shall not exist.',
+      doc: 'A database that must not exist.',
       examples: ['shop:\n  postgres_database.absent'],
       params: { name, ...dbParams },
       run: (args, ctx) =>

@@ -16,14 +16,14 @@ export default defineState({
   ),
   functions: {
     present: state({
-      doc: 'An extension that shall be installed.',
+      doc: 'An extension that must be installed.',
       examples: ['hstore:\n  postgres_extension.present:\n    - maintenance_db: shop'],
       params: {
         name,
         if_not_exists: p.scalar({ default: null, doc: 'no failure if it is there' }),
         schema: p.scalar({ default: null, doc: 'schema it is in' }),
         ext_version: p.scalar({ default: null, doc: 'its version' }),
-        from_version: p.scalar({ default: null, doc: 'version that was there without being an extension' }),
+        from_version: p.scalar({ default: null, doc: 'version that was installed without the extension mechanism' }),
         ...connection,
       },
       run(args, ctx) {
@@ -52,13 +52,13 @@ export default defineState({
       },
     }),
     absent: state({
-      doc: 'An extension that shall not be installed.',
+      doc: 'An extension that must not be installed.',
       examples: ['hstore:\n  postgres_extension.absent:\n    - maintenance_db: shop'],
       params: {
         name,
         if_exists: p.scalar({ default: null, doc: 'no failure if it is not there' }),
-        restrict: p.scalar({ default: null, doc: 'not if something depends on it' }),
-        cascade: p.scalar({ default: null, doc: 'with what depends on it' }),
+        restrict: p.scalar({ default: null, doc: 'refuse if something depends on it' }),
+        cascade: p.scalar({ default: null, doc: 'with everything that depends on it' }),
         ...connection,
       },
       run(args, ctx) {

@@ -15,7 +15,7 @@ export default defineState({
   ),
   functions: {
     present: state({
-      doc: 'A group that shall exist, with these rights.',
+      doc: 'A group that must exist, with these rights.',
       examples: ['readers:\n  postgres_group.present:\n    - createdb: false'],
       params: {
         name,
@@ -26,7 +26,7 @@ export default defineState({
       run: (args, ctx) => rolePresent('group', args, ctx),
     }),
     absent: state({
-      doc: 'A group that shall not exist.',
+      doc: 'A group that must not exist.',
       examples: ['readers:\n  postgres_group.absent'],
       params: { name, ...dbParams },
       run: (args, ctx) =>

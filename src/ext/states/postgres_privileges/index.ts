@@ -60,22 +60,22 @@ function privilege(args: Asked, more: PlainDict, wanted: boolean, ctx: StateCont
 
 export default defineState({
   name: 'postgres_privileges',
-  doc: 'What roles of PostgreSQL may do with objects.',
+  doc: 'Privileges of roles of PostgreSQL on objects.',
   available: needsFunction(
     'postgres.privileges_grant',
     'Unable to load postgres module.  Make sure `postgres.bins_dir` is set.',
   ),
   functions: {
     present: state({
-      doc: 'Privileges a role shall have.',
+      doc: 'Privileges a role must have.',
       examples: [
         'shop:\n  postgres_privileges.present:\n    - object_name: orders\n    - object_type: table\n    - privileges: [SELECT, INSERT]\n    - maintenance_db: shop',
       ],
-      params: { ...params, grant_option: p.scalar({ default: null, doc: 'may pass them on' }), ...place },
+      params: { ...params, grant_option: p.scalar({ default: null, doc: 'with grant option' }), ...place },
       run: (args, ctx) => privilege(args, { grant_option: args.grant_option }, true, ctx),
     }),
     absent: state({
-      doc: 'Privileges a role shall not have.',
+      doc: 'Privileges a role must not have.',
       examples: [
         'shop:\n  postgres_privileges.absent:\n    - object_name: orders\n    - object_type: table\n    - privileges: [DELETE]\n    - maintenance_db: shop',
       ],

@@ -24,9 +24,9 @@ export default defineState({
   ),
   functions: {
     present: state({
-      doc: 'A schema that shall exist.',
+      doc: 'A schema that must exist.',
       examples: ['reports:\n  postgres_schema.present:\n    - dbname: shop'],
-      params: { ...names, owner: p.scalar({ default: null, doc: 'who it belongs to' }), ...connection },
+      params: { ...names, owner: p.scalar({ default: null, doc: 'the owner' }), ...connection },
       run(args, ctx) {
         const { dbname, name, owner } = args;
         return resource(ctx, {
@@ -42,7 +42,7 @@ export default defineState({
       },
     }),
     absent: state({
-      doc: 'A schema that shall not exist.',
+      doc: 'A schema that must not exist.',
       examples: ['reports:\n  postgres_schema.absent:\n    - dbname: shop'],
       params: { ...names, ...connection },
       run(args, ctx) {

@@ -86,7 +86,7 @@ export default defineState({
   ),
   functions: {
     present: state({
-      doc: 'A tablespace that shall exist.',
+      doc: 'A tablespace that must exist.',
       examples: [
         'fast:\n  postgres_tablespace.present:\n    - directory: /srv/fast\n    - options:\n        random_page_cost: 1.1',
       ],
@@ -94,13 +94,13 @@ export default defineState({
         name,
         directory: p.string({ doc: 'its folder' }),
         options: p.oneOf(['dict', 'list', 'string'], { default: null, doc: 'its settings' }),
-        owner: p.scalar({ default: null, doc: 'who it belongs to' }),
+        owner: p.scalar({ default: null, doc: 'the owner' }),
         ...dbParams,
       },
       run: present,
     }),
     absent: state({
-      doc: 'A tablespace that shall not exist.',
+      doc: 'A tablespace that must not exist.',
       examples: ['fast:\n  postgres_tablespace.absent'],
       params: { name, ...{ user, maintenance_db, db_user, db_password, db_host, db_port } },
       run: (args, ctx) =>

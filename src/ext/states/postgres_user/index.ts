@@ -15,7 +15,7 @@ export default defineState({
   ),
   functions: {
     present: state({
-      doc: 'A user that shall exist, with these rights.',
+      doc: 'A user that must exist, with these rights.',
       examples: [
         'shop:\n  postgres_user.present:\n    - password: secret\n    - encrypted: scram-sha-256\n    - createdb: true',
       ],
@@ -23,16 +23,16 @@ export default defineState({
         name,
         ...rights,
         password,
-        default_password: p.scalar({ default: null, doc: 'password for a user that is made' }),
+        default_password: p.scalar({ default: null, doc: 'password for a new user' }),
         refresh_password,
-        valid_until: p.scalar({ default: null, doc: 'until when the password is valid' }),
+        valid_until: p.scalar({ default: null, doc: 'expiry of the password' }),
         groups,
         ...dbParams,
       },
       run: (args, ctx) => rolePresent('user', args, ctx),
     }),
     absent: state({
-      doc: 'A user that shall not exist.',
+      doc: 'A user that must not exist.',
       examples: ['shop:\n  postgres_user.absent'],
       params: { name, ...dbParams },
       run: (args, ctx) =>

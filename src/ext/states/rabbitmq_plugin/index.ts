@@ -5,7 +5,7 @@ import { which } from 'halite/sdk/system';
 const plugin = (wanted: boolean): StateFunction => {
   const word = wanted ? 'enabled' : 'disabled';
   return state({
-    doc: `A plugin that shall be ${wanted ? 'on' : 'off'}.`,
+    doc: `A plugin that must be ${wanted ? 'on' : 'off'}.`,
     examples: [`rabbitmq_management:\n  rabbitmq_plugin.${word}`],
     params: { name: p.string({ doc: 'the plugin' }), runas: p.scalar({ default: null, doc: 'as this user' }) },
     run: ({ name, runas }, ctx) =>

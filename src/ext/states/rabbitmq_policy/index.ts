@@ -18,12 +18,12 @@ interface Wanted {
   readonly apply_to: Value;
 }
 
-/** What has to change of a policy that is there. */
+/** The changes of an existing policy. */
 function updates(policy: PlainDict, wanted: Wanted): string[] {
   const changed: [string, boolean][] = [
     ['Pattern', policy['pattern'] !== wanted.pattern],
     ['Definition', !pyEquals(meaning(policy['definition']), meaning(wanted.definition))],
-    // Both spellings: Salt looks for one and is given the other, and so would set it again each time.
+    // Both spellings: Salt reads one and the server returns the other, so Salt would set it again each time.
     ['Applyto', isTruthy(wanted.apply_to) && (policy['apply_to'] ?? policy['apply-to']) !== wanted.apply_to],
     ['Priority', Number(policy['priority']) !== wanted.priority],
   ];
@@ -35,9 +35,9 @@ const present = state({
   examples: ['ha:\n  rabbitmq_policy.present:\n    - pattern: \'.*\'\n    - definition: \'{"ha-mode": "all"}\''],
   params: {
     name,
-    pattern: p.string({ doc: 'names of what it is for' }),
+    pattern: p.string({ doc: 'pattern of queue or exchange names' }),
     definition: p.string({ doc: 'JSON text' }),
-    priority: p.int({ default: 0, doc: 'the highest wins' }),
+    priority: p.int({ default: 0, doc: 'priority; the highest wins' }),
     vhost,
     runas,
     apply_to: p.scalar({ default: null, doc: 'queues, exchanges or all' }),
@@ -63,7 +63,7 @@ const present = state({
 });
 
 const absent = state({
-  doc: 'A policy that shall not be there.',
+  doc: 'A policy that must not exist.',
   examples: ['ha:\n  rabbitmq_policy.absent'],
   params: { name, vhost, runas },
   async run(args, ctx) {

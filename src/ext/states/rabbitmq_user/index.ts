@@ -24,7 +24,7 @@ import { plain } from '../shared/calls.ts';
 const params = {
   name: p.string({ doc: 'the user' }),
   password: p.string({ default: null, doc: 'the password' }),
-  force: p.bool({ default: false, doc: 'set the password in any case' }),
+  force: p.bool({ default: false, doc: 'always set the password' }),
   tags: p.oneOf(['list', 'string'], { default: null, doc: 'tags: a list, or text with spaces' }),
   perms: p.oneOf(['list', 'dict', 'string'], {
     default: [],
@@ -40,7 +40,7 @@ const permissions = (values: Value): PlainDict => {
   return newDict(Object.entries({ configure, write, read }));
 };
 
-/** What is asked for: virtual host and permissions, one after another. */
+/** The requested permissions by virtual host, in order. */
 const wantedPerms = (perms: Value): [string, PlainDict][] =>
   (Array.isArray(perms) ? perms : []).flatMap((item) =>
     isDict(item)
@@ -127,7 +127,7 @@ const present = state({
             change: () => ctx.callWith('rabbitmq.add_user', [name, password], as),
             would: `User '${name}' is set to be created.`,
           });
-          // A user who is not there yet has neither tags nor permissions to compare.
+          // A user who does not exist yet has neither tags nor permissions.
           if (ctx.test) return;
         } else if (force || stale) await setPassword(args, set, ctx);
         await setTags(args, set, ctx);
@@ -142,7 +142,7 @@ const present = state({
 });
 
 const absent = state({
-  doc: 'A user who shall not be there.',
+  doc: 'A user who must not exist.',
   examples: ['larry:\n  rabbitmq_user.absent'],
   params: { name: params.name, runas: params.runas },
   run: ({ name, runas }, ctx) =>

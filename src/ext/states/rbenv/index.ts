@@ -12,7 +12,7 @@ import {
 } from 'halite/sdk';
 
 const name = p.string({ doc: 'the Ruby' });
-const user = p.scalar({ default: null, doc: 'the user whose rbenv is meant' });
+const user = p.scalar({ default: null, doc: 'the owner of rbenv' });
 const bare = (ruby: string): string => ruby.replace(/^ruby-/, '');
 const as = (runas: Value) => newDict([['runas', runas]]);
 
@@ -25,14 +25,14 @@ async function find(ruby: string, runas: Value, ctx: StateContext): Promise<{ is
 const isThere = async (runas: Value, ctx: StateContext): Promise<boolean> =>
   isTruthy(await ctx.call('rbenv.is_installed', runas));
 
-/** True when rbenv is there, or could be fetched. */
+/** True when rbenv is installed, or was installed now. */
 const ensured = async (runas: Value, ctx: StateContext): Promise<boolean> =>
   (await isThere(runas, ctx)) || isTruthy(await ctx.call('rbenv.install', runas));
 
 const installed = state({
-  doc: 'A Ruby that shall be installed, and rbenv with it.',
+  doc: 'A Ruby that must be installed, and rbenv with it.',
   examples: ['ruby-2.7.8:\n  rbenv.installed:\n    - default: True'],
-  params: { name, default: p.bool({ default: false, doc: 'use it when none is named' }), user },
+  params: { name, default: p.bool({ default: false, doc: 'make it the default' }), user },
   async run(args, ctx) {
     const ruby = bare(args.name);
     return withForecast(
@@ -56,7 +56,7 @@ const installed = state({
 });
 
 const absent = state({
-  doc: 'A Ruby that shall not be installed.',
+  doc: 'A Ruby that must not be installed.',
   examples: ['ruby-2.7.8:\n  rbenv.absent'],
   params: { name, user },
   async run({ name, user: runas }, ctx) {
@@ -70,7 +70,7 @@ const absent = state({
         return ctx.callWith('rbenv.uninstall_ruby', [ruby], as(runas));
       },
       changes: () => ({ [ruby]: 'Uninstalled' }),
-      // Salt says it in two ways.
+      // Salt has two versions of this text.
       right: `Ruby ${ruby} is already ${ctx.test ? 'uninstalled' : 'absent'}`,
       would: `Ruby ${ruby} is set to be uninstalled`,
       done: 'Successfully removed ruby',

@@ -1,4 +1,4 @@
-// State module `redis`: keys of a Redis server, and whose replica it is.
+// State module `redis`: keys and replication of a Redis server.
 import { defineState, newDict, p, pyStr, resource, state, type Value } from 'halite/sdk';
 import { plain } from '../shared/calls.ts';
 
@@ -7,16 +7,16 @@ const connection_args = p.kwargs({ doc: 'host, port, db, password' });
 export default defineState({
   name: 'redismod',
   virtualName: 'redis',
-  doc: 'Keys of a Redis server, and whose replica it is.',
+  doc: 'Keys and replication of a Redis server.',
   functions: {
     string: state({
-      doc: 'A key that shall have a value.',
+      doc: 'A key that must have a value.',
       examples: ['colour:\n  redis.string:\n    - value: blue\n    - expire: 300'],
       params: {
         name: p.string({ doc: 'the key' }),
         value: p.scalar({ nullable: true, doc: 'its value' }),
-        expire: p.scalar({ default: null, doc: 'seconds until it goes' }),
-        expireat: p.scalar({ default: null, doc: 'when it goes, in seconds since 1970' }),
+        expire: p.scalar({ default: null, doc: 'time to live in seconds' }),
+        expireat: p.scalar({ default: null, doc: 'expiry in seconds since 1970' }),
         connection_args,
       },
       async run(args, ctx) {
@@ -41,7 +41,7 @@ export default defineState({
       },
     }),
     absent: state({
-      doc: 'Keys that shall not exist.',
+      doc: 'Keys that must not exist.',
       examples: ['old:\n  redis.absent:\n    - keys: [colour, size]'],
       params: {
         name: p.string({ doc: 'the key, or any text' }),
@@ -62,11 +62,11 @@ export default defineState({
       },
     }),
     slaveof: state({
-      doc: 'A server that shall be the replica of the primary that sentinels know by this name.',
+      doc: 'A server that must be a replica of the primary with this name in the sentinels.',
       examples: ['mymaster:\n  redis.slaveof:\n    - sentinel_host: localhost'],
       params: {
         name: p.string({ doc: 'name of the primary' }),
-        sentinel_host: p.scalar({ default: null, doc: 'where a sentinel is' }),
+        sentinel_host: p.scalar({ default: null, doc: 'address of a sentinel' }),
         sentinel_port: p.scalar({ default: null, doc: 'its port' }),
         sentinel_password: p.scalar({ default: null, doc: 'its password' }),
         connection_args,

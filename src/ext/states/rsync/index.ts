@@ -1,4 +1,4 @@
-// State module `rsync`: folders kept in step with a source.
+// State module `rsync`: folders that are synchronized with a source.
 
 import { defineState, newDict, p, pyStr, state } from 'halite/sdk';
 import { existsSync, mkdirSync } from 'halite/sdk/fs';
@@ -22,19 +22,19 @@ function changesOf(text: string) {
 }
 
 const synchronized = state({
-  doc: 'A folder that is the same as a source.',
+  doc: 'A folder that is synchronized with a source.',
   examples: ['/srv/copy:\n  rsync.synchronized:\n    - source: /srv/original/\n    - delete: true'],
   params: {
     name: p.path({ doc: 'the folder' }),
     source: p.string({ doc: 'the source' }),
     delete: p.bool({ default: false, doc: 'remove what is no longer in the source' }),
     force: p.bool({ default: false, doc: 'also replace folders that are not empty' }),
-    update: p.bool({ default: false, doc: 'pass over files that are newer here' }),
+    update: p.bool({ default: false, doc: 'skip files that are newer at the destination' }),
     passwordfile: p.scalar({ default: null, doc: 'file with the password of a daemon' }),
-    exclude: p.oneOf(['string', 'list'], { default: null, doc: 'patterns to pass over' }),
+    exclude: p.oneOf(['string', 'list'], { default: null, doc: 'patterns to exclude' }),
     excludefrom: p.scalar({ default: null, doc: 'file with such patterns' }),
     prepare: p.bool({ default: false, doc: 'make the folder' }),
-    dryrun: p.bool({ default: false, doc: 'only say what would be done' }),
+    dryrun: p.bool({ default: false, doc: 'only report what would be done' }),
     additional_opts: p.oneOf(['list', 'string'], { default: null, doc: 'list of further options' }),
   },
   async run({ name, source, prepare, dryrun, ...args }, ctx) {
@@ -55,7 +55,7 @@ const synchronized = state({
 
 export default defineState({
   name: 'rsync',
-  doc: 'Folders kept in step with a source.',
+  doc: 'Folders that are synchronized with a source.',
   available: () => which('rsync') !== null || 'Command not found: rsync',
   functions: { synchronized },
 });

@@ -1,4 +1,4 @@
-// State module `rvm`: Rubies and sets of gems.
+// State module `rvm`: Rubies and gemsets.
 import {
   defineState,
   newDict,
@@ -11,11 +11,11 @@ import {
   type Value,
 } from 'halite/sdk';
 
-const user = p.scalar({ default: null, doc: 'the user whose rvm is meant' });
+const user = p.scalar({ default: null, doc: 'the owner of rvm' });
 
 const patch = /-([0-9]{4}\.[0-9]{2}|p[0-9]+)$/;
 
-/** Whether a Ruby is there: a bare implementation means any version of it, one without patch level any patch. */
+/** Whether a Ruby is installed: without a version any version matches, without a patch level any patch level. */
 async function hasRuby(wanted: string, runas: Value, ctx: StateContext): Promise<boolean> {
   const exact = patch.test(wanted);
   const anyVersion = /^[a-z]+$/.test(wanted);
@@ -51,11 +51,11 @@ async function install(args: Wanted, ctx: StateContext): Promise<StateResult> {
 }
 
 const installed = state({
-  doc: 'A Ruby that shall be installed, and rvm with it.',
+  doc: 'A Ruby that must be installed, and rvm with it.',
   examples: ['ruby-2.7.8:\n  rvm.installed:\n    - default: True'],
   params: {
     name: p.string({ doc: 'the Ruby' }),
-    default: p.bool({ default: false, doc: 'use it when none is named' }),
+    default: p.bool({ default: false, doc: 'make it the default' }),
     user,
     opts: p.oneOf(['list', 'string'], { default: null, doc: 'list of options for rvm install' }),
     env: p.oneOf(['dict', 'list', 'string'], { default: null, doc: 'environment variables' }),
@@ -73,10 +73,10 @@ const installed = state({
 });
 
 const gemset_present = state({
-  doc: 'A set of gems.',
+  doc: 'A gemset.',
   examples: ['web:\n  rvm.gemset_present:\n    - ruby: 2.7.8'],
   params: {
-    name: p.string({ doc: 'the set, or ruby@set' }),
+    name: p.string({ doc: 'the gemset, or ruby@gemset' }),
     ruby: p.string({ default: 'default', doc: 'its Ruby' }),
     user,
   },
@@ -100,4 +100,4 @@ const gemset_present = state({
   },
 });
 
-export default defineState({ name: 'rvm', doc: 'Rubies and sets of gems.', functions: { installed, gemset_present } });
+export default defineState({ name: 'rvm', doc: 'Rubies and gemsets.', functions: { installed, gemset_present } });

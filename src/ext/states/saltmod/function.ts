@@ -1,4 +1,4 @@
-// `salt.function`: runs an execution function on minions and shows what each gave.
+// `salt.function`: runs an execution function on minions and shows their results.
 import {
   isTruthy,
   messageOf,
@@ -28,7 +28,7 @@ async function judge(
   for (const [id, { ret, retcode }] of byMinion) {
     judged.changes[id] = ret === undefined ? false : ret;
     if (retcode !== 0) {
-      // Salt: a return code counts even for minions that may fail.
+      // As in Salt, a return code counts even for minions that may fail.
       judged.failed.push(id);
       continue;
     }
@@ -50,14 +50,14 @@ export const functionFunction = state({
   params: {
     name: p.string({ doc: 'the function' }),
     ...publishParams,
-    expect_minions: p.bool({ default: false, doc: 'minions that do not answer have failed' }),
+    expect_minions: p.bool({ default: false, doc: 'minions that do not answer count as failed' }),
     fail_function: p.string({
       default: null,
-      doc: 'an execution function that gets a result and says whether it is good',
+      doc: 'an execution function that receives a result and returns whether it is successful',
     }),
     arg: p.any({ default: null, doc: 'list of arguments' }),
     kwarg: p.oneOf(['dict', 'list', 'string'], { default: null, doc: 'dictionary of keyword arguments' }),
-    kwargs: p.kwargs({ doc: '`roster`: where SSH targets come from' }),
+    kwargs: p.kwargs({ doc: '`roster`: the source of SSH targets' }),
   },
   async run(args, ctx): Promise<StateResult> {
     const { name } = args;

@@ -6,7 +6,7 @@ import { masterOf } from './reach.ts';
 import { stateFunction } from './state.ts';
 
 const waitForEvent = state({
-  doc: 'Waits for events on the master: done when every identifier was seen.',
+  doc: 'Waits for events on the master until every identifier was seen.',
   params: {
     name: p.string({ doc: 'the tag, or a glob for it' }),
     id_list: p.list({ doc: 'identifiers to wait for, usually minion ids' }),

@@ -52,7 +52,7 @@ async function callMaster(
   });
 }
 
-/** Arguments written beside `name`, with `arg` and `kwarg` taken apart for runners. */
+/** Arguments written beside `name`, with `arg` and `kwarg` expanded for runners. */
 function argumentsOf(given: PlainDict, split: boolean): { args: Value[]; kwargs: PlainDict } {
   const own = Object.entries(given).filter(([key]) => !key.startsWith('__'));
   if (!split) return { args: [], kwargs: newDict(own) };
@@ -63,7 +63,7 @@ function argumentsOf(given: PlainDict, split: boolean): { args: Value[]; kwargs:
   return { args: Array.isArray(arg) ? arg : arg === null ? [] : [arg], kwargs };
 }
 
-/** A function that is not there is a failed step; its text tells the reader more than a traceback. */
+/** A missing function is a failed step with a clear message instead of a traceback. */
 function unknownFunction(error: unknown): MasterFunctionReport {
   if (!(error instanceof HaliteError) || error.code !== 'call.unknown') throw error;
   return { jid: '', return: error.message, success: false, retcode: 1 };
@@ -101,7 +101,7 @@ interface Planned {
   readonly kwargs: PlainDict;
 }
 
-/** The runners to start, by their ids; undefined when they are not written as they should be. */
+/** The runners to start, by their ids; undefined when their form is wrong. */
 function plan(runners: Value): Planned[] | undefined {
   if (typeof runners === 'string') return [{ id: runners, name: runners, kwargs: newDict() }];
   if (!isDict(runners)) return undefined;
@@ -116,7 +116,7 @@ function plan(runners: Value): Planned[] | undefined {
 const isHighstate = (value: Value): boolean =>
   isDict(value) && dictGet(value, 'outputter') === 'highstate' && dictGet(value, 'data') !== undefined;
 
-/** The changes in state results, with what is empty left out. */
+/** The changes in state results, without empty ones. */
 function changesIn(value: Value): Value {
   if (!isDict(value)) return newDict();
   const changes = dictGet(value, 'changes');
@@ -145,9 +145,9 @@ function failureText(failed: readonly string[], reports: ReadonlyMap<string, Mas
 export const parallelRunners = state({
   doc: 'Runs several runner functions on the master at the same time.',
   params: {
-    name: p.scalar({ nullable: true, doc: 'a text that tells this state from others' }),
-    runners: p.any({ doc: 'id → `name` (the function; the id unless given) and `kwarg` (its arguments)' }),
-    kwargs: p.kwargs({ doc: 'anything else is accepted' }),
+    name: p.scalar({ nullable: true, doc: 'a unique text' }),
+    runners: p.any({ doc: 'id → `name` (the function; default: the id) and `kwarg` (its arguments)' }),
+    kwargs: p.kwargs({ doc: 'other arguments are accepted' }),
   },
   async run({ runners }, ctx): Promise<StateResult> {
     const planned = plan(runners);

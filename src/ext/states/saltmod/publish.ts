@@ -1,4 +1,4 @@
-// Publishes the job of a `salt.state` or `salt.function` and gives what each minion answered.
+// Publishes the job of a `salt.state` or `salt.function` and returns the answer of each minion.
 import {
   dictEntries,
   HaliteError,
@@ -13,7 +13,7 @@ import {
 } from 'halite/sdk';
 import { announce, masterOf, some } from './reach.ts';
 
-/** What one minion gave; without `ret` it gave nothing. */
+/** The answer of one minion; without `ret` it did not answer. */
 export interface Answer {
   readonly ret?: Value;
   readonly retcode: number;
@@ -25,7 +25,7 @@ export interface Answers {
   readonly byMinion: ReadonlyMap<string, Answer>;
 }
 
-/** Arguments that say whom a job is for and how it is published. */
+/** Arguments for the target and the publishing of a job. */
 export const publishParams = {
   tgt: p.scalar({ nullable: true, doc: 'which minions' }),
   ssh: p.bool({ default: false, doc: 'reach the targets by SSH' }),
@@ -33,13 +33,13 @@ export const publishParams = {
   ret: p.oneOf(['string', 'list'], {
     default: '',
     nullable: true,
-    doc: 'returners the minions use, in a list or with commas between',
+    doc: 'returners the minions use, in a list or separated by commas',
   }),
   ret_config: p.scalar({ default: null, doc: 'another configuration of the returner' }),
   ret_kwargs: p.oneOf(['dict', 'list', 'string'], { default: null, doc: 'single settings of the returner' }),
   fail_minions: p.oneOf(['string', 'list'], { default: null, doc: 'minions that may fail' }),
-  timeout: p.scalar({ default: null, doc: 'seconds to wait before minions are asked whether they still work on it' }),
-  batch: p.scalar({ default: null, doc: 'never more at a time: a number or a percentage' }),
+  timeout: p.scalar({ default: null, doc: 'seconds to wait before minions are asked whether they still run the job' }),
+  batch: p.scalar({ default: null, doc: 'maximum number or percentage of minions at a time' }),
   subset: p.scalar({ default: null, doc: 'only this many of the targeted, chosen at random' }),
   failhard: p.scalar({ default: null, doc: 'with `batch`: no further minions after a failure' }),
 };
@@ -63,7 +63,7 @@ export interface PublishedCall {
   readonly fun: string;
   readonly arg: readonly Value[];
   readonly kwargs: PlainDict;
-  /** Minions that gave nothing are among the answers. */
+  /** Includes minions without an answer. */
   readonly expectMinions: boolean;
 }
 
@@ -87,7 +87,7 @@ function requestOf(args: PublishArgs, call: PublishedCall, ctx: StateContext): J
   };
 }
 
-/** The job in the words of Salt's events. */
+/** The job in the form of Salt's events. */
 function shownRequest(args: PublishArgs, call: PublishedCall): PlainDict {
   const { ret, timeout, tgt_type, ssh, batch, subset } = args;
   const always = {
@@ -102,7 +102,7 @@ function shownRequest(args: PublishArgs, call: PublishedCall): PlainDict {
   return Object.assign(newDict(), always, some({ batch, subset }));
 }
 
-/** Nobody matching is an answer too: an empty one. */
+/** A target without matches gives an empty answer. */
 export async function publish(args: PublishArgs, call: PublishedCall, ctx: StateContext): Promise<Answers> {
   const master = masterOf(ctx);
   if (args.ssh) throw new HaliteError('call.failed', 'salt-ssh is not available');
@@ -126,7 +126,7 @@ export async function publish(args: PublishArgs, call: PublishedCall, ctx: State
   }
 }
 
-/** `fail_minions` as a list; a sentence when it is something else. */
+/** `fail_minions` as a list; an error message for other types. */
 export function failMinions(given: Value): { readonly ids: readonly string[]; readonly warnings: string[] } {
   if (given === null) return { ids: [], warnings: [] };
   if (typeof given === 'string') return { ids: given.split(',').map((id) => id.trim()), warnings: [] };

@@ -1,4 +1,4 @@
-// How states of `salt` reach the master, and the announcement every one of them makes.
+// Access of `salt` states to the master, and the event that each of them fires.
 import {
   HaliteError,
   newDict,
@@ -8,7 +8,7 @@ import {
   type Value,
 } from 'halite/sdk';
 
-/** The master; outside of an orchestration there is none to ask. */
+/** The master; available only in an orchestration. */
 export function masterOf(ctx: StateContext): OrchestrationServices {
   if (ctx.master) return ctx.master;
   throw new HaliteError(
@@ -25,13 +25,13 @@ export const isMasterless = (ctx: StateContext): boolean => !ctx.master && ctx.o
 
 export const orchestrationJid = (ctx: StateContext): Value => ctx.low['__orchestration_jid__'] ?? null;
 
-/** `salt/run/<jid>/args`: what the orchestration is about to do, for those who watch. */
+/** Fires `salt/run/<jid>/args`: the next step of the orchestration. */
 export async function announce(ctx: StateContext, data: PlainDict): Promise<void> {
   const jid = orchestrationJid(ctx);
   if (jid === null || !ctx.master) return;
   await ctx.master.fireEvent(`salt/run/${String(jid)}/args`, data);
 }
 
-/** Entries of a dict without those that have nothing to say. */
+/** Entries of a dict without empty ones. */
 export const some = (fields: Readonly<Record<string, Value>>): PlainDict =>
   newDict(Object.entries(fields).filter(([, value]) => value !== null));

@@ -1,4 +1,4 @@
-// What `salt.state` and `salt.function` make of the answers of minions.
+// The results of `salt.state` and `salt.function` for answers of minions.
 import { newDict, type PlainDict, type StateContext, type StateResult, type Value } from 'halite/sdk';
 import { describe, expect, it } from 'vitest';
 import { functionFunction } from './function.ts';
@@ -32,7 +32,7 @@ const asked: PlainDict = newDict(
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 describe('an answer of None', () => {
-  it('is shown as what it is by salt.function, and is no failure', async () => {
+  it('is shown unchanged by salt.function, and is not a failure', async () => {
     const args = { ...asked, name: 'some.fun', fail_function: null, arg: null, kwarg: null, kwargs: newDict() };
     const result = await functionFunction.run(args as never, contextOf({ m1: null, m2: true }));
     expect(plain(result)).toMatchObject({
@@ -42,7 +42,7 @@ describe('an answer of None', () => {
     });
   });
 
-  it('is a failure of salt.state that is told as it came', async () => {
+  it('is a failure of salt.state that is shown unchanged', async () => {
     const args = { ...asked, sls: 'web', highstate: null, top: null, allow_fail: 0, concurrent: false, test: null };
     const more = { pillar: null, pillarenv: null, saltenv: null, exclude: null, queue: false };
     const result = await stateFunction.run({ ...args, ...more } as never, contextOf({ m1: null }));

@@ -17,22 +17,22 @@ import { type Answer, type Answers, failMinions, type PublishArgs, publish, publ
 import { isMasterless, some } from './reach.ts';
 
 const params = {
-  name: p.scalar({ nullable: true, doc: 'a text that tells this state from others' }),
+  name: p.scalar({ nullable: true, doc: 'a unique text' }),
   ...publishParams,
   highstate: p.scalar({ default: null, doc: 'True applies everything the top file assigns; `sls` is ignored' }),
-  sls: p.oneOf(['list', 'string'], { default: null, doc: 'SLS names, in a list or with commas between' }),
+  sls: p.oneOf(['list', 'string'], { default: null, doc: 'SLS names, in a list or separated by commas' }),
   top: p.scalar({ default: null, doc: 'a top file to use instead of `sls`' }),
   saltenv: p.scalar({ default: null, doc: 'the environment of the SLS files' }),
-  test: p.scalar({ default: null, doc: 'True or False for the minions, whatever their options say' }),
-  pillar: p.oneOf(['dict', 'list', 'string'], { default: null, doc: "pillar over the minions' own" }),
+  test: p.scalar({ default: null, doc: 'True or False for the minions, regardless of their options' }),
+  pillar: p.oneOf(['dict', 'list', 'string'], { default: null, doc: "values that override the minions' pillar" }),
   pillarenv: p.scalar({ default: null, doc: 'the environment of the pillar' }),
-  expect_minions: p.bool({ default: true, doc: 'minions that do not answer have failed' }),
-  exclude: p.oneOf(['list', 'dict', 'string'], { default: null, doc: 'SLS names or ids to leave out' }),
+  expect_minions: p.bool({ default: true, doc: 'minions that do not answer count as failed' }),
+  exclude: p.oneOf(['list', 'dict', 'string'], { default: null, doc: 'SLS names or ids to exclude' }),
   allow_fail: p.scalar({ default: 0, nullable: true, doc: 'how many minions may fail' }),
-  concurrent: p.scalar({ default: false, nullable: true, doc: 'do not mind other state runs of the minions' }),
+  concurrent: p.scalar({ default: false, nullable: true, doc: 'ignore other state runs of the minions' }),
   queue: p.scalar({ default: false, nullable: true, doc: 'wait for other state runs of the minions' }),
   orchestration_jid: p.ignored({ default: null, doc: 'accepted for compatibility' }),
-  kwargs: p.kwargs({ doc: '`roster`: where SSH targets come from' }),
+  kwargs: p.kwargs({ doc: '`roster`: the source of SSH targets' }),
 };
 
 interface StateArgs extends PublishArgs {
@@ -50,7 +50,7 @@ interface StateArgs extends PublishArgs {
   readonly queue: Value;
 }
 
-/** The function minions run, and its one argument by the name it has there. */
+/** The function that minions run, and the name of its argument. */
 function functionOf({ highstate, top, sls }: StateArgs): { fun: string; word?: [string, string] } | undefined {
   if (isSet(highstate)) return { fun: 'state.highstate' };
   if (isSet(top)) return { fun: 'state.top', word: ['topfn', pyStr(top)] };
@@ -94,7 +94,7 @@ async function ask(
   return publish(args, { ...call, expectMinions: args.expect_minions }, ctx);
 }
 
-/** Whether everything in a result went well, at whatever depth the results are. */
+/** Whether everything in a result succeeded, at any depth. */
 function allWell(results: Value | undefined): boolean {
   if (results === undefined || !isDict(results)) return false;
   const entries = dictEntries(results);
@@ -108,7 +108,7 @@ function allWell(results: Value | undefined): boolean {
   );
 }
 
-/** A sentence on a failure that is no failed state. */
+/** A message about a failure that is not a failed state. */
 function failureDetail(id: string, { ret }: Answer): string {
   if (ret === undefined) return `Minion ${id} did not return a state result.`;
   if (Array.isArray(ret)) {

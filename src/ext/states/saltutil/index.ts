@@ -1,4 +1,4 @@
-// State module `saltutil`: brings extension modules of the master over.
+// State module `saltutil`: synchronizes extension modules from the master.
 import { defineState, isTruthy, messageOf, newDict, p, type StateFunction, state, type Value } from 'halite/sdk';
 import { plain } from '../shared/calls.ts';
 
@@ -33,6 +33,6 @@ const syncState = (kind: string): StateFunction =>
 
 export default defineState({
   name: 'saltutil',
-  doc: 'Brings extension modules of the master over.',
+  doc: 'Synchronizes extension modules from the master.',
   functions: Object.fromEntries(['all', ...kinds].map((kind) => [`sync_${kind}`, syncState(kind)])),
 });

@@ -1,4 +1,4 @@
-// State module `schedule`: jobs that the minion runs by the clock.
+// State module `schedule`: jobs of the minion's schedule.
 import {
   defineState,
   isDict,
@@ -28,7 +28,7 @@ async function jobs(ctx: StateContext, kwargs: PlainDict): Promise<PlainDict> {
   return asDict(await ctx.callWith('schedule.list', [], request));
 }
 
-/** Calls the function that does it; under test it only says so, and the change is announced as it would be made. */
+/** Calls the execution function; under test the function only reports, and the planned change is shown. */
 async function tell(
   ctx: StateContext,
   fun: string,
@@ -95,7 +95,7 @@ const switched = (fun: 'enable_job' | 'disable_job', word: string) =>
 
 export default defineState({
   name: 'schedule',
-  doc: 'Jobs that the minion runs by the clock.',
+  doc: 'Jobs of the minion’s schedule.',
   functions: {
     present,
     absent,

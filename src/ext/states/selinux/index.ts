@@ -100,7 +100,7 @@ const remove = (name: string, ctx: StateContext): Promise<StateResult> =>
   });
 
 const module = state({
-  doc: 'A module of the policy, on or off.',
+  doc: 'An enabled or disabled module of the policy.',
   examples: ['mysql:\n  selinux.module:\n    - module_state: enabled'],
   params: {
     name: p.string({ doc: 'the module' }),

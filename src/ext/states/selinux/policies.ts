@@ -50,7 +50,7 @@ export const fcontextPresent = state({
 });
 
 export const fcontextAbsent = state({
-  doc: 'A path the policy shall have no rule for.',
+  doc: 'A path without a rule in the policy.',
   examples: ["'/srv/web(/.*)?':\n  selinux.fcontext_policy_absent"],
   params: { name, filetype, sel_type: p.string({ default: null, doc: 'type' }), sel_user, sel_level },
   async run({ name, filetype, sel_type, sel_user, sel_level }, ctx) {
@@ -73,7 +73,7 @@ export const fcontextAbsent = state({
 });
 
 export const fcontextApplied = state({
-  doc: 'Files that are labelled as the policy says.',
+  doc: 'Files that are labelled according to the policy.',
   examples: ['/srv/web:\n  selinux.fcontext_policy_applied:\n    - recursive: true'],
   params: { name, recursive: p.bool({ default: false, doc: 'and all below' }) },
   run: ({ name, recursive }, ctx) =>
@@ -121,7 +121,7 @@ export const portPresent = state({
 });
 
 export const portAbsent = state({
-  doc: 'A port the policy shall have no rule for.',
+  doc: 'A port without a rule in the policy.',
   examples: ['tcp/8080:\n  selinux.port_policy_absent'],
   params: {
     name: p.string({ doc: 'tcp/8080, or any name' }),

@@ -9,7 +9,7 @@ export interface Toggled {
   changes?: PlainDict;
 }
 
-/** true: it runs, false: it does not, null: nobody asked. */
+/** true: it runs, false: it does not, null: not relevant. */
 export type Started = boolean | null;
 
 export async function isAvailable(name: string, ctx: StateContext): Promise<boolean> {
@@ -21,7 +21,7 @@ export async function isAvailable(name: string, ctx: StateContext): Promise<bool
 
 export const notAvailable = (name: string): string => `The named service ${name} is not available`;
 
-/** Only what the function takes: other service managers know fewer arguments. */
+/** Only the arguments that the function accepts: other service managers have fewer. */
 async function callWithKnown(fun: string, name: string, kwargs: PlainDict, ctx: StateContext): Promise<Value> {
   const params = (await ctx.registry.functionInfo('modules', fun))?.params ?? {};
   const takesAny = Object.values(params).some((param) => param.kind === 'kwargs');

@@ -1,4 +1,4 @@
-// State module `service`: services that run, start at boot, or are kept from it.
+// State module `service`: services that run, are enabled, or are masked.
 import { defineState, needsFunction, newDict, p, type StateContext, state, type Value } from 'halite/sdk';
 import { failureOf, hasFunction, isExpected } from '../shared/calls.ts';
 import { disableAtBoot, enableAtBoot, notAvailable } from './boot.ts';
@@ -44,7 +44,7 @@ interface WatchOptions {
   readonly force: boolean;
 }
 
-/** What a running service does when something it watches changed. */
+/** Reloads or restarts a running service when a watched state changed. */
 async function actionFor(isRunning: boolean, options: WatchOptions, ctx: StateContext): Promise<Action> {
   const action = (fun: string, verb: string): Action => ({ fun: `service.${fun}`, verb, done: `${verb}ed` });
   if (!isRunning) return action('start', 'start');
@@ -59,7 +59,7 @@ async function actionFor(isRunning: boolean, options: WatchOptions, ctx: StateCo
 }
 
 const modWatch = state({
-  doc: 'Restarts, reloads, starts or stops a service because something it watches changed.',
+  doc: 'Restarts, reloads, starts or stops a service because a watched state changed.',
   params: {
     name: p.string(),
     sfun: p.scalar({ default: null, doc: 'the function that watches' }),
@@ -85,7 +85,7 @@ const modWatch = state({
     const result = await ctx.change(newDict(), '', {
       test: `Service is set to be ${action.done}`,
       async apply() {
-        // A service that hangs half started would refuse to start.
+        // A service that is stuck while starting would refuse to start.
         if (action.verb === 'start' && (await hasFunction(ctx, 'service.stop'))) await ctx.call('service.stop', name);
         let done: Value;
         try {

@@ -1,4 +1,4 @@
-// `service.masked` and `service.unmasked`: services nobody can start.
+// `service.masked` and `service.unmasked`.
 import { newDict, p, type StateContext, type StateResult, state } from 'halite/sdk';
 import { failureOf, hasFunction, isExpected } from '../shared/calls.ts';
 
@@ -44,7 +44,7 @@ export async function setMask(
 }
 
 export const masked = state({
-  doc: 'A service that cannot be started, not even by hand.',
+  doc: 'A masked service, which cannot be started.',
   examples: ['cups:\n  service.masked'],
   params,
   run: ({ name, runtime }, ctx) => setMask(name, runtime, true, ctx),

@@ -1,4 +1,4 @@
-// `service.running` and `service.dead`: services that run now, or do not.
+// `service.running` and `service.dead`.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import {
@@ -22,10 +22,10 @@ import { setMask } from './mask.ts';
 
 const params = {
   name: p.string({ doc: 'the service' }),
-  enable: p.scalar({ default: null, doc: 'whether it starts at boot; left out: stays as it is' }),
+  enable: p.scalar({ default: null, doc: 'whether it starts at boot; default: unchanged' }),
   sig: p.scalar({
     default: null,
-    doc: 'text to look for in the list of processes, where the service manager cannot tell',
+    doc: 'text to search in the process list, if the service manager has no status',
   }),
   init_delay: p.scalar({ default: null, doc: 'seconds to wait afterwards' }),
   kwargs: p.kwargs({ doc: 'no_block, unmask, unmask_runtime; reload and full_restart for watching' }),
@@ -39,7 +39,7 @@ export interface Chosen {
   readonly warnings: string[];
 }
 
-/** Arguments only systemd knows, as far as the function takes them. */
+/** Arguments for systemd only, if the function accepts them. */
 export async function systemdArguments(fun: string, kwargs: PlainDict, ctx: StateContext): Promise<Chosen> {
   const taken = (await ctx.registry.functionInfo('modules', fun))?.params ?? {};
   const given = systemdOnly.filter((key) => key in kwargs && key in taken);
@@ -82,7 +82,7 @@ const boot = async (work: Work, started: Started, verdict: boolean, ctx: StateCo
 const isRunning = async ({ name, args, status }: Work, ctx: StateContext): Promise<boolean> =>
   Boolean(await ctx.callWith('service.status', [name, args.sig], status.kwargs));
 
-/** Starts or stops it and looks what came of it. */
+/** Starts or stops the service and checks the result. */
 async function toggle(work: Work, enabledBefore: boolean, ctx: StateContext): Promise<StateResult> {
   const { name, args, wanted } = work;
   const fun = wanted ? 'service.start' : 'service.stop';
@@ -113,7 +113,7 @@ async function bring(args: Args, wanted: boolean, ctx: StateContext): Promise<St
   try {
     if (!(await isAvailable(name, ctx))) {
       const would = `Service ${name} not present; if created in this state run, it would have been ${wanted ? 'started' : 'stopped'}`;
-      // Under test it may be installed by a state before.
+      // Under test an earlier state may install it.
       if (ctx.test) return ctx.result({ result: null, comment: would });
       return ctx.result({ result: !wanted, comment: notAvailable(name) });
     }
@@ -151,14 +151,14 @@ async function bring(args: Args, wanted: boolean, ctx: StateContext): Promise<St
 }
 
 export const running = state({
-  doc: 'A service that runs, and starts at boot on request. Watching something, it is restarted or, with `reload`, told to read its configuration.',
+  doc: 'A service that runs, and optionally starts at boot. When a watched state changes, it is restarted or, with `reload`, reloaded.',
   examples: ['nginx:\n  service.running:\n    - enable: true\n    - watch:\n      - file: /etc/nginx/nginx.conf'],
   params,
   run: (args, ctx) => bring(args, true, ctx),
 });
 
 export const dead = state({
-  doc: 'A service that does not run, and does not start at boot on request.',
+  doc: 'A service that does not run, and optionally does not start at boot.',
   examples: ['cups:\n  service.dead:\n    - enable: false'],
   params,
   run: (args, ctx) => bring(args, false, ctx),

@@ -1,4 +1,4 @@
-// States that switch something of Apache on or off: sites, modules, pieces of configuration.
+// States that enable and disable parts of Apache: sites, modules, configuration snippets.
 import { p, resource, type StateFunction, state } from 'halite/sdk';
 import { plain } from './calls.ts';
 
@@ -7,7 +7,7 @@ function switchState(kind: 'module' | 'site' | 'conf', on: boolean): StateFuncti
   const word = on ? 'enabled' : 'disabled';
   const shown = `Apache ${kind}`;
   return state({
-    doc: `${kind[0]?.toUpperCase()}${kind.slice(1)} that shall be ${word}.`,
+    doc: `${kind[0]?.toUpperCase()}${kind.slice(1)} that must be ${word}.`,
     examples: [`example:\n  apache_${kind}.${word}`],
     params: { name: p.string({ doc: 'its name' }) },
     run: ({ name }, ctx) =>

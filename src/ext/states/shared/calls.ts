@@ -1,4 +1,4 @@
-// Asking execution functions: whether they exist here, what they threw, and their dictionaries.
+// Helpers for calls of execution functions: whether they exist, their errors, and their dictionaries.
 import {
   dictEntries,
   HaliteError,
@@ -23,12 +23,12 @@ export function plain(value: Value | undefined): PlainDict {
   return value instanceof Map ? newDict(dictEntries(value).map(([key, item]) => [pyStr(key), item])) : value;
 }
 
-/** Data as people read it in comments. */
+/** Data as text for comments. */
 export function readable(value: Value): string {
   return plainNested(value).trimEnd();
 }
 
-/** What a failed command left behind, apart from its message. */
+/** The data of a failed command besides its message. */
 export interface Failure {
   readonly message: string;
   /** Changes made before it failed; undefined when nothing is known of them. */
@@ -50,5 +50,5 @@ export function failureOf(error: unknown): Failure {
   return { message, changes: plain(changes), short };
 }
 
-/** Whether a failure is one functions announce (a command failed, arguments make no sense), not a mistake in the code. */
+/** Whether an error is an expected failure (a command failed, arguments are invalid), not a programming error. */
 export const isExpected = (error: unknown): boolean => error instanceof HaliteError;

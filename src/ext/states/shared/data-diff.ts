@@ -14,7 +14,7 @@ import {
 
 const none = '<_null_>';
 
-/** Only what differs. Keys that are gone are left out unless asked for. */
+/** The differences. Removed keys are only included on request. */
 export function dataDiff(old: Dict, now: Dict, withRemoved = false): Dict {
   const found: [Value, Value][] = [];
   for (const [key, value] of dictEntries(now)) {

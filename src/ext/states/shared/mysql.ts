@@ -1,4 +1,4 @@
-// What the states for MySQL share: how to connect, and why something failed.
+// Shared code of the MySQL states: connection arguments, and the last error.
 import { p, type StateContext } from 'halite/sdk';
 import { takeError } from '../../shared/mysql/connect.ts';
 

@@ -1,4 +1,4 @@
-// Users and groups of PostgreSQL are both roles; their states differ in words.
+// Users and groups of PostgreSQL are both roles; their states only differ in texts.
 import {
   isDict,
   newDict,
@@ -17,15 +17,15 @@ import { plain } from './calls.ts';
 import { type DbArgs, dbArgs } from './postgres.ts';
 
 export const roleParams = {
-  createdb: p.scalar({ default: null, doc: 'may make databases' }),
-  createroles: p.scalar({ default: null, doc: 'may make roles' }),
+  createdb: p.scalar({ default: null, doc: 'may create databases' }),
+  createroles: p.scalar({ default: null, doc: 'may create roles' }),
   encrypted: p.scalar({ default: null, doc: 'how the password is stored: md5, scram-sha-256 or False' }),
-  superuser: p.scalar({ default: null, doc: 'may do anything' }),
+  superuser: p.scalar({ default: null, doc: 'superuser' }),
   replication: p.scalar({ default: null, doc: 'may replicate' }),
-  inherit: p.scalar({ default: null, doc: 'has the rights of its groups' }),
+  inherit: p.scalar({ default: null, doc: 'inherits the rights of its groups' }),
   login: p.scalar({ default: null, doc: 'may log in' }),
-  password: p.scalar({ default: null, doc: 'the password, or what is stored of it' }),
-  refresh_password: p.scalar({ default: null, doc: 'set it without looking whether it is set' }),
+  password: p.scalar({ default: null, doc: 'the password, or its stored form' }),
+  refresh_password: p.scalar({ default: null, doc: 'set it without checking whether it is set' }),
   groups: p.oneOf(['string', 'list'], { default: null, doc: 'groups it is in' }),
 };
 
@@ -54,7 +54,7 @@ const columns = {
   superuser: 'superuser',
 } as const;
 
-/** The moment a text means, as the server reads it. */
+/** The time of a text, as the server interprets it. */
 async function moment(text: string, at: PlainDict, ctx: StateContext): Promise<string | null> {
   const sql = `SELECT '${text.replaceAll("'", "''")}'::timestamp(0) as dt;`;
   const rows = await onlyReads(() => ctx.callWith('postgres.psql_query', [sql], at));
@@ -62,7 +62,7 @@ async function moment(text: string, at: PlainDict, ctx: StateContext): Promise<s
   return /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(found) ? found : null;
 }
 
-/** What of a role is not as wanted. */
+/** Properties of a role that differ. */
 async function differences(args: RoleArgs, now: PlainDict, password: string | null, at: PlainDict, ctx: StateContext) {
   const update = newDict();
   for (const [key, column] of Object.entries(columns) as [keyof typeof columns, string][]) {

@@ -1,11 +1,11 @@
-// What the states for PostgreSQL share: how to connect, and taking things away.
+// Shared code of the PostgreSQL states: connection arguments, and removal of objects.
 import { newDict, type PlainDict, p, resource, type StateContext, type StateResult, type Value } from 'halite/sdk';
 
 export const dbParams = {
-  user: p.scalar({ default: null, doc: 'run psql as this user of the system' }),
+  user: p.scalar({ default: null, doc: 'run psql as this system user' }),
   maintenance_db: p.scalar({ default: null, doc: 'database to connect to' }),
   db_password: p.scalar({ default: null, doc: 'password to connect with' }),
-  db_host: p.scalar({ default: null, doc: 'where the server is' }),
+  db_host: p.scalar({ default: null, doc: 'address of the server' }),
   db_port: p.scalar({ default: null, doc: 'its port' }),
   db_user: p.scalar({ default: null, doc: 'user of the database to connect as' }),
 };
@@ -19,7 +19,7 @@ export interface DbArgs {
   readonly db_user: Value;
 }
 
-/** Arguments of a state as the functions of the module take them. */
+/** Arguments of a state in the form of the execution functions. */
 export const dbArgs = (args: DbArgs): PlainDict =>
   newDict([
     ...(args.maintenance_db === undefined ? [] : [['maintenance_db', args.maintenance_db] as [string, Value]]),
@@ -38,7 +38,7 @@ interface Removal {
   readonly remove: () => Promise<Value>;
 }
 
-/** Removes what is there. */
+/** Removes an existing object. */
 export const removal = ({ what, name, exists, remove }: Removal, ctx: StateContext): Promise<StateResult> =>
   resource(ctx, {
     find: exists,

@@ -1,4 +1,4 @@
-// Text as Python's string methods treat it, where states depend on it.
+// Python's string methods that states depend on.
 import { isDict, pyStr, type Value } from 'halite/sdk';
 import { matchesGlob, pyRegexSearch } from 'halite/sdk/text';
 
@@ -11,7 +11,7 @@ export function linesWithEnds(text: string): string[] {
   );
 }
 
-/** A text, a list of texts, or anything else as texts. Bytes that are no text give undefined. */
+/** A text, a list of texts, or another value as texts. Bytes that are not text give undefined. */
 export function textList(value: Value): string[] | undefined {
   if (value instanceof Uint8Array) {
     const text = Buffer.from(value).toString('utf8');

@@ -1,4 +1,4 @@
-// A certificate in a file: compared with what is wanted, and made anew before it expires.
+// A certificate in a file: compared with the request, and renewed before it expires.
 import { newDict, type PlainDict, type StateContext, type StateResult, type Value } from 'halite/sdk';
 import { algorithmFor, planCertificate } from '../../shared/x509/build.ts';
 import { certificatesIn, encodingOf, loadCertificate, publicDer, tryCertificate } from '../../shared/x509/load.ts';
@@ -16,13 +16,13 @@ export interface CertificateArgs {
   readonly encoding: string;
   readonly append_certs: Value;
   readonly kwargs: PlainDict;
-  /** What the certificate shall be, by name. */
+  /** The requested properties of the certificate. */
   readonly wanted: PlainDict;
 }
 
 const day = 86_400_000;
 
-/** What of a certificate is not as wanted. */
+/** Properties of a certificate that differ. */
 function compare(args: CertificateArgs, all: PlainDict, bytes: Buffer): PlainDict {
   const current = tryCertificate(bytes);
   if (!current) return newDict([['replaced', args.name]]);

@@ -1,4 +1,4 @@
-// Files with keys, requests and certificates: what is there, what is wanted, and the file itself.
+// Files with keys, requests and certificates: present content, desired content, and file properties.
 import type { KeyObject } from 'node:crypto';
 import {
   commandError,
@@ -20,20 +20,20 @@ import { nameText } from '../../shared/x509/names.ts';
 import { shortened } from '../../shared/x509/policy.ts';
 import { type ParsedRequest, parseRequest } from '../../shared/x509/read.ts';
 
-/** Arguments of a state that are about its file. */
+/** Arguments of a state for its file. */
 const fileNames = [
   ...['user', 'group', 'mode', 'attrs', 'makedirs', 'dir_mode', 'backup', 'create', 'follow_symlinks', 'check_cmd'],
   ...['tmp_dir', 'tmp_ext', 'selinux', 'encoding_errors'],
 ];
 
-/** Those, and the others. */
+/** Splits the arguments into those and the others. */
 export function splitArgs(kwargs: PlainDict): { file: PlainDict; rest: PlainDict } {
   const [file, rest] = [newDict([['show_changes', false]]), newDict()];
   for (const [key, value] of Object.entries(kwargs)) (fileNames.includes(key) ? file : rest)[key] = value;
   return { file, rest };
 }
 
-/** The file as it is: bytes, or nothing. A link that shall not be followed counts as nothing. */
+/** The bytes of the present file, or undefined. A link that must not be followed counts as missing. */
 export function currentBytes(name: string, file: PlainDict): { bytes: Buffer | undefined; linked: boolean } {
   const linked = lstatSync(name, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
   if (linked && file['follow_symlinks'] === false) return { bytes: undefined, linked: true };
@@ -48,13 +48,13 @@ interface Plan {
   readonly changes: PlainDict;
   readonly exists: boolean;
   readonly encoding: string;
-  /** Makes it: PEM text, or base64 of DER. */
+  /** Creates it: PEM text, or base64 of DER. */
   make(): Promise<Value>;
   /** The file is a link that is to be replaced. */
   readonly unlink?: boolean;
 }
 
-/** Puts the new thing into its file, or only sees to mode and owner. */
+/** Writes the new content, or only sets mode and owner. */
 export async function settle(plan: Plan, ctx: StateContext): Promise<StateResult> {
   const { name, what, file, changes } = plan;
   const differs = Object.keys(changes).length > 0;
@@ -66,7 +66,7 @@ export async function settle(plan: Plan, ctx: StateContext): Promise<StateResult
     const sub = await managed({ replace: false });
     const extra = { sub_state_run: [subRun(sub, ctx)] };
     if (sub.result === false) return ctx.fail('Problem while testing file.managed changes, see its output', extra);
-    // Mode and owner are told by the part of file.managed.
+    // The result of file.managed reports mode and owner.
     if (!differs) return ctx.ok(fine, extra);
     if (pyStr(sub.comment as Value).includes('is not set for creation')) return ctx.ok(fine, extra);
     return ctx.result({ result: null, comment: `The ${what} would have been ${verb}`, changes, ...extra });
@@ -82,7 +82,7 @@ export async function settle(plan: Plan, ctx: StateContext): Promise<StateResult
   return ctx.ok(`The ${what} has been ${verb}`, { changes, ...extra });
 }
 
-/** The part of file.managed, as it is shown with the state. */
+/** The result of file.managed, as it is shown with the state. */
 const subRun = (sub: StateResult, ctx: StateContext): PlainDict =>
   newDict([
     ...(Object.entries(sub) as [string, Value][]),
@@ -97,7 +97,7 @@ const subRun = (sub: StateResult, ctx: StateContext): PlainDict =>
     ],
   ]);
 
-/** Failures that functions announce fail the state with their text. */
+/** An expected failure fails the state with its text. */
 export async function guarded(ctx: StateContext, work: () => Promise<StateResult>): Promise<StateResult> {
   try {
     return await work();
@@ -125,7 +125,7 @@ const problems = {
     'The existing file does not seem to be a private key formatted as DER, PEM or embedded in PKCS12. Pass overwrite: true to force regeneration',
 } as const;
 
-/** What of a private key is not as wanted. */
+/** Properties of a private key that differ. */
 function keyChanges(
   args: KeyArgs,
   size: Value,

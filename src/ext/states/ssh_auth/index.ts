@@ -1,4 +1,4 @@
-// State module `ssh_auth`: keys that may log in as a user.
+// State module `ssh_auth`: authorized keys of a user.
 import {
   type ArgsOf,
   changeSet,
@@ -18,10 +18,10 @@ import { keyLine } from '../../shared/ssh/keys.ts';
 import { plain } from '../shared/calls.ts';
 
 const params = {
-  name: p.string({ doc: 'the key; options, kind and comment may stand in it as in the file' }),
-  user: p.string({ doc: 'who it may log in as' }),
+  name: p.string({ doc: 'the key; it may include options, kind and comment as in the file' }),
+  user: p.string({ doc: 'the user' }),
   enc: p.string({ default: 'ssh-rsa', doc: 'kind of key' }),
-  comment: p.string({ default: '', doc: 'comment behind it' }),
+  comment: p.string({ default: '', doc: 'comment after it' }),
   source: p.string({ default: '', doc: 'file with keys instead' }),
   options: p.oneOf(['list', 'string'], { default: null, doc: 'options before it' }),
   config: p.string({ default: '.ssh/authorized_keys', doc: 'the file; %h is the home, %u the user' }),
@@ -65,7 +65,7 @@ const about = (args: Args): PlainDict =>
     ['fingerprint_hash_type', args.fingerprint_hash_type],
   ]);
 
-/** What would become of the keys of a file. */
+/** What would change for the keys of a file. */
 async function fileForecast(args: Args, remove: boolean, ctx: StateContext): Promise<StateResult> {
   const keys = plain(
     await ctx.callWith('ssh.check_key_file', [args.user, args.source, args.config], {
@@ -167,21 +167,21 @@ function makeAbsent(args: Args, ctx: StateContext): Promise<StateResult> {
 }
 
 const present = state({
-  doc: 'A key that may log in as a user.',
+  doc: 'An authorized key of a user.',
   examples: ['AAAAB3NzaC1kc3MAAACBAL0sQ9fJ5bYTEyY==:\n  ssh_auth.present:\n    - user: root\n    - enc: ssh-dss'],
   params: withMore,
   run: makePresent,
 });
 
 const absent = state({
-  doc: 'A key that may not log in as a user.',
+  doc: 'A key that must not be authorized for a user.',
   examples: ['thatch:\n  ssh_auth.absent:\n    - user: root\n    - source: salt://ssh_keys/thatch.id_rsa.pub'],
   params,
   run: makeAbsent,
 });
 
 const manage = state({
-  doc: 'Exactly these keys may log in as a user.',
+  doc: 'The complete list of authorized keys of a user.',
   examples: ['root-keys:\n  ssh_auth.manage:\n    - user: root\n    - ssh_keys:\n      - ssh-ed25519 AAAA… me'],
   params: {
     name: p.string({ doc: 'any name' }),
@@ -215,6 +215,6 @@ const manage = state({
 
 export default defineState({
   name: 'ssh_auth',
-  doc: 'Keys that may log in as a user.',
+  doc: 'Authorized keys of users.',
   functions: { present, absent, manage },
 });

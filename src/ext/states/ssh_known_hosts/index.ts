@@ -1,4 +1,4 @@
-// State module `ssh_known_hosts`: hosts whose keys are known.
+// State module `ssh_known_hosts`: known hosts.
 import {
   defineState,
   isDict,
@@ -59,7 +59,7 @@ async function forecast(
   });
 }
 
-/** What was saved, as precisely as it was asked for. */
+/** The saved entry, with the details of the request. */
 function savedText({ name, key, fingerprint, enc, file }: Wanted, answer: PlainDict): string {
   const first = plain(Array.isArray(answer['new']) ? answer['new'][0] : undefined);
   if (key) return `${name}'s key saved to ${file} (key: ${pyStr(first['key'] ?? '')})`;
@@ -69,7 +69,7 @@ function savedText({ name, key, fingerprint, enc, file }: Wanted, answer: PlainD
 }
 
 const present = state({
-  doc: 'A host whose key is known.',
+  doc: 'A known host.',
   examples: ['github.com:\n  ssh_known_hosts.present:\n    - user: root\n    - fingerprint: 9d:38:5b:…'],
   params: {
     name: p.string({ doc: 'the host' }),
@@ -79,7 +79,7 @@ const present = state({
     port: p.scalar({ default: null, doc: 'its port' }),
     enc: p.scalar({ default: null, doc: 'kind of key' }),
     config,
-    hash_known_hosts: p.bool({ default: true, doc: 'hide its name' }),
+    hash_known_hosts: p.bool({ default: true, doc: 'hash its name' }),
     timeout: p.scalar({ default: 5, nullable: true, doc: 'seconds to wait for its answer' }),
     fingerprint_hash_type: p.scalar({ default: null, doc: 'hash of fingerprints' }),
   },
@@ -108,7 +108,7 @@ const present = state({
 });
 
 const absent = state({
-  doc: 'A host that is not known.',
+  doc: 'A host that must not be known.',
   examples: ['github.com:\n  ssh_known_hosts.absent:\n    - user: root'],
   params: { name: p.string({ doc: 'the host' }), user, config },
   async run(args, ctx) {
@@ -130,6 +130,6 @@ const absent = state({
 
 export default defineState({
   name: 'ssh_known_hosts',
-  doc: 'Hosts whose keys are known.',
+  doc: 'Known hosts.',
   functions: { present, absent },
 });

@@ -1,4 +1,4 @@
-// State module `stateconf`: carriers of names for the stateconf renderer; they do nothing.
+// State module `stateconf`: functions that do nothing; the stateconf renderer uses their arguments.
 import { defineState, p, state } from 'halite/sdk';
 
 const nothing = (doc: string) =>
@@ -11,6 +11,6 @@ const nothing = (doc: string) =>
 
 export default defineState({
   name: 'stateconf',
-  doc: 'Carriers of names for the stateconf renderer.',
+  doc: 'Functions that do nothing; the stateconf renderer uses their arguments.',
   functions: { set: nothing('Names with defaults.'), context: nothing('Names.') },
 });

@@ -47,7 +47,7 @@ const keywords = ({ user, conf_file, bin_env }: Where): PlainDict =>
     ['bin_env', bin_env],
   ]);
 
-/** The programs a name means: itself, or those of its group. */
+/** The programs of a name: itself, or those of its group. */
 const meant = (target: string, all: Processes): string[] =>
   Object.hasOwn(all, target)
     ? [target]
@@ -57,7 +57,7 @@ const meant = (target: string, all: Processes): string[] =>
 
 const isStopped = (state: string): boolean => ['STOPPED', 'STOPPING', 'EXITED', 'FATAL', 'BACKOFF'].includes(state);
 
-/** Whether what supervisorctl said is a failure. That something runs or stands still already is none. */
+/** Whether the output of supervisorctl is a failure. "Already started" and "not running" are not failures. */
 const isFailure = (said: string): boolean =>
   said.includes('ERROR') && !/already started|not running|process group already active/.test(said);
 
@@ -87,7 +87,7 @@ function announced(target: string, all: Processes, restart: boolean): { text: st
   };
 }
 
-/** Adds, updates, starts or restarts, and says which. */
+/** Adds, updates, starts or restarts a program, and returns the action. */
 async function bringUp(args: RunArgs, target: string, all: Processes, ctx: StateContext): Promise<StateResult> {
   const at = keywords(args);
   const steps: string[] = [];
@@ -137,13 +137,13 @@ async function run(args: RunArgs, ctx: StateContext): Promise<StateResult> {
 const runParams = {
   name,
   restart: p.bool({ default: false, doc: 'restart what runs' }),
-  update: p.bool({ default: false, doc: 'read the configuration again and restart what changed' }),
+  update: p.bool({ default: false, doc: 'read the configuration again and restart changed programs' }),
   ...where,
   kwargs: p.kwargs(),
 };
 
 const dead = state({
-  doc: 'A program that shall not run.',
+  doc: 'A program that must not run.',
   examples: ['web:\n  supervisord.dead'],
   params: { name, ...where, kwargs: p.kwargs() },
   async run(args, ctx) {
@@ -166,10 +166,10 @@ const dead = state({
 
 export default defineState({
   name: 'supervisord',
-  doc: 'Programs under supervisor.',
+  doc: 'Programs managed by supervisor.',
   functions: {
     running: state({
-      doc: 'A program that shall run.',
+      doc: 'A program that must run.',
       examples: ['web:\n  supervisord.running:\n    - update: true'],
       params: runParams,
       run,
@@ -177,7 +177,7 @@ export default defineState({
     dead,
   },
   modWatch: state({
-    doc: 'Restarts the program when something it watches changed.',
+    doc: 'Restarts the program when a watched state changed.',
     params: { ...runParams, restart: p.bool({ default: true, doc: 'restart what runs' }) },
     run,
   }),

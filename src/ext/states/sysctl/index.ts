@@ -1,4 +1,4 @@
-// State module `sysctl`: settings of the kernel, now and at every boot.
+// State module `sysctl`: kernel settings, now and at boot.
 import {
   defineState,
   isDict,
@@ -51,7 +51,7 @@ const present = state({
   params: {
     name: p.string({ doc: 'the setting' }),
     value: p.scalar({ nullable: true, doc: 'its value' }),
-    config: p.scalar({ default: null, doc: 'file it is kept in' }),
+    config: p.scalar({ default: null, doc: 'the file to store it in' }),
   },
   async run({ name, value, config }, ctx) {
     const fallback = async (): Promise<Value> =>

@@ -1,4 +1,4 @@
-// State module `test`: states that change nothing and come out as they are told, to try requisites and output.
+// State module `test`: states that change nothing and return a given result, for tests of requisites and output.
 import {
   asNumber,
   defineState,
@@ -16,7 +16,7 @@ import {
   type Value,
 } from 'halite/sdk';
 
-const name = p.scalar({ nullable: true, doc: 'a text that tells this state from others' });
+const name = p.scalar({ nullable: true, doc: 'a unique text' });
 const kwargs = p.kwargs({ doc: 'anything else is accepted; `comment` replaces the comment' });
 
 const pretended = (): PlainDict =>
@@ -36,8 +36,8 @@ function told(ctx: StateContext, given: Value, comment: Value, fields: StateExtr
 
 const fixed = {
   nop: state({
-    doc: 'Does nothing and succeeds. Useful with `use`, and where a template might leave a file without states.',
-    params: { name, kwargs: p.kwargs({ doc: 'anything else is accepted' }) },
+    doc: 'Does nothing and succeeds. Useful with `use`, and when a template might produce no other states.',
+    params: { name, kwargs: p.kwargs({ doc: 'other arguments are accepted' }) },
     run: (args, ctx) => told(ctx, args.name, 'Success!', { result: true }),
   }),
   succeed_without_changes: state({
@@ -81,7 +81,7 @@ const wrongOption = (option: string): HaliteError =>
     `You have specified the state option '${option}' with invalid arguments. It must be either True, False, or 'Random'`,
   );
 
-/** True, false, or a coin for `Random`. */
+/** True, false, or a random value for `Random`. */
 function decide(option: string, value: Value): boolean {
   if (typeof value === 'boolean') return value;
   if (pyStr(value).toLowerCase() === 'random') return Math.random() < 0.5;
@@ -100,7 +100,7 @@ function warningsOf(warnings: Value): Value[] | undefined {
 
 const configurable = {
   configurable_test_state: state({
-    doc: 'Comes out as it is told.',
+    doc: 'Returns the given result.',
     params: {
       name,
       changes: p.scalar({ default: true, nullable: true, doc: 'True, False or `Random`: whether there are changes' }),
@@ -133,7 +133,7 @@ const configurable = {
   }),
 };
 
-/** Python's names of the types, and how to tell them. */
+/** Python's names of types, and their checks. */
 const kinds: readonly (readonly [string, string, (value: Value) => boolean])[] = [
   ['boolean', "<class 'bool'>", (value) => typeof value === 'boolean'],
   // Python: a boolean is an integer too.
@@ -156,17 +156,17 @@ const keysOf = (value: Value): Value[] => {
 
 const checkParams = {
   name,
-  present: p.oneOf(['list', 'string'], { default: null, doc: 'keys that must be there' }),
-  boolean: p.oneOf(['list', 'string'], { default: null, doc: 'keys that must hold True or False' }),
-  integer: p.oneOf(['list', 'string'], { default: null, doc: 'keys that must hold an integer' }),
-  string: p.oneOf(['list', 'string'], { default: null, doc: 'keys that must hold text' }),
-  listing: p.oneOf(['list', 'string'], { default: null, doc: 'keys that must hold a list' }),
-  dictionary: p.oneOf(['list', 'string'], { default: null, doc: 'keys that must hold a dictionary' }),
-  verbose: p.bool({ default: false, doc: 'also list the keys that are right' }),
+  present: p.oneOf(['list', 'string'], { default: null, doc: 'keys that must exist' }),
+  boolean: p.oneOf(['list', 'string'], { default: null, doc: 'keys that must be True or False' }),
+  integer: p.oneOf(['list', 'string'], { default: null, doc: 'keys that must be an integer' }),
+  string: p.oneOf(['list', 'string'], { default: null, doc: 'keys that must be text' }),
+  listing: p.oneOf(['list', 'string'], { default: null, doc: 'keys that must be a list' }),
+  dictionary: p.oneOf(['list', 'string'], { default: null, doc: 'keys that must be a dictionary' }),
+  verbose: p.bool({ default: false, doc: 'also list the correct keys' }),
 };
 
 const checkPillar = state({
-  doc: 'Fails unless pillar keys are there, and of the type they should have.',
+  doc: 'Fails unless pillar keys exist and have the right type.',
   params: checkParams,
   async run(args, ctx) {
     const wanted = args as unknown as PlainDict;
@@ -199,7 +199,7 @@ const tagOf = (low: Readonly<PlainDict>): string =>
   ['state', '__id__', 'name', 'fun'].map((key) => pyStr(low[key] ?? null)).join('_|-');
 
 const modWatch = state({
-  doc: 'What happens when something a `test` state watches has changed; `result`, `comment` and `changes` may be given.',
+  doc: 'Called when a state watched by a `test` state has changed; `result`, `comment` and `changes` may be given.',
   params: { name, sfun: p.ignored({ default: null }), kwargs: p.kwargs() },
   run: (args, ctx) => {
     const changed = (ctx.requisites['watch'] ?? [])
@@ -223,7 +223,7 @@ const modWatch = state({
 
 export default defineState({
   name: 'test',
-  doc: 'States that come out as they are told, without touching anything.',
+  doc: 'States that return a given result without changing anything.',
   functions: { ...fixed, ...configurable, check_pillar: checkPillar },
   modWatch,
 });

@@ -1,10 +1,10 @@
-// How a user differs from what is asked.
+// The differences between a user and the request.
 import { commandError, newDict, type PlainDict, pyEquals, pyStr, type StateContext, type Value } from 'halite/sdk';
 import { isDir } from '../../shared/file/facts.ts';
 import { hasFunction, plain, readable } from '../shared/calls.ts';
 import type { UserArgs } from './params.ts';
 
-/** What is asked, with groups and passwords worked out. */
+/** The request, with groups and passwords resolved. */
 export interface Asked {
   readonly args: UserArgs;
   readonly gid: Value;
@@ -18,7 +18,7 @@ const given = (value: Value): boolean => value !== null && value !== '' && value
 
 const gidOfGroup = (name: Value, ctx: StateContext): Promise<Value> => ctx.call('file.group_to_gid', name);
 
-/** Whether two lists of groups differ; names that stand for the same id do not count. */
+/** Whether two lists of groups differ; names with the same id are equal. */
 async function groupsDiffer(
   now: Set<string>,
   wanted: Set<string>,
@@ -37,7 +37,7 @@ async function groupsDiffer(
   );
 }
 
-/** The groups to compare: without the main group, the old main group, the user's own, and second names of them. */
+/** The groups to compare: without the primary group, the old primary group, the user's own group, and aliases of these. */
 async function groupChange(user: PlainDict, asked: Asked, ctx: StateContext): Promise<string[] | undefined> {
   const { args, groups, optionalGroups } = asked;
   const now = new Set(texts(user['groups']));

@@ -3,7 +3,7 @@ import { defineState, isTruthy, newDict, p, resource, state, type Value } from '
 import { present } from './present.ts';
 
 const absent = state({
-  doc: 'A user that shall not exist.',
+  doc: 'A user that must not exist.',
   examples: ['fred:\n  user.absent:\n    - purge: true'],
   params: {
     name: p.string({ doc: 'the user' }),

@@ -19,7 +19,7 @@ const redacted = 'XXX-REDACTED-XXX';
 const texts = (value: Value): string[] =>
   Array.isArray(value) ? value.map(pyStr) : typeof value === 'string' && value !== '' ? value.split(',') : [];
 
-/** A clear-text password as hash, with the salt the user has already so that it stays the same. */
+/** The hash of a clear-text password, with the user's present salt so that an equal password gives an equal hash. */
 async function hashedPassword(args: UserArgs, ctx: StateContext): Promise<Value> {
   if (!args.password || !args.hash_password) return args.password;
   const now = pyStr(plain(await ctx.call('shadow.info', args.name))['passwd'] ?? '');
@@ -49,7 +49,7 @@ function announcement(changes: PlainDict, missing: readonly string[]): string {
   return `The following user attributes are set to be changed:\n${rows.join('')}${pending}`;
 }
 
-/** Carries out one kind of change after the other, in Salt's order. */
+/** Makes one kind of change after the other, in Salt's order. */
 async function applyChanges(changes: PlainDict, asked: Asked, before: PlainDict, ctx: StateContext): Promise<void> {
   const { args, password } = asked;
   const { name } = args;
@@ -74,7 +74,7 @@ async function applyChanges(changes: PlainDict, asked: Asked, before: PlainDict,
   if ('groups' in changes) await ctx.call('user.chgroups', name, changes['groups'] as Value, !args.remove_groups);
 }
 
-/** What really changed, read back. */
+/** The actual changes, read from the system. */
 function differences(before: PlainDict, after: PlainDict, secret: readonly string[]): PlainDict {
   const found = newDict();
   for (const [key, value] of Object.entries(after)) {
@@ -118,7 +118,7 @@ const shadowSteps: readonly ShadowStep[] = [
   { key: 'expire', set: 'shadow.set_expire', field: 'expire', words: 'expire days' },
 ];
 
-/** Password and ages of a user that was just made. */
+/** Password and ages of a new user. */
 async function setShadow(asked: Asked, result: StateResult, ctx: StateContext): Promise<void> {
   const { args, password } = asked;
   const { name } = args;
@@ -187,7 +187,7 @@ async function run(args: UserArgs, ctx: StateContext): Promise<StateResult> {
   const there = groups ? await existing(groups, ctx) : [];
   const missing = (groups ?? []).filter((group) => !there.includes(group));
   if (missing.length > 0) {
-    // Under test they may be created by a state before.
+    // Under test an earlier state may create them.
     if (!ctx.test) return ctx.fail(`The following group(s) are not present: ${missing.join(',')}`);
     groups = there;
   }

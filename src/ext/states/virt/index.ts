@@ -35,7 +35,7 @@ const keys = state({
   examples: ['libvirt_keys:\n  virt.keys:\n    - expiration_days: 365'],
   params: {
     name: p.string({ doc: 'any name' }),
-    basepath: p.path({ default: '/etc/pki', doc: 'folder they belong into' }),
+    basepath: p.path({ default: '/etc/pki', doc: 'destination folder' }),
     kwargs: p.kwargs({ doc: 'country, st, locality, organization, expiration_days of the certificates' }),
   },
   async run(args, ctx) {
@@ -74,11 +74,11 @@ interface Step {
   readonly fun: string;
   readonly section: string;
   readonly done: string;
-  /** Machines that are so already are left alone. */
+  /** Machines that are already in this state are not changed. */
   readonly unless?: string;
 }
 
-/** Does something to every machine whose name fits. */
+/** Runs an action for every machine whose name matches. */
 const toMachines = (pattern: string, step: Step, call: PlainDict, ctx: StateContext): Promise<StateResult> =>
   changeSet(ctx, {
     async each(set) {
@@ -127,7 +127,7 @@ const poolParams = {
     default: null,
     doc: 'devices, dir, initiator, adapter, hosts, auth, name, format',
   }),
-  transient: p.bool({ default: false, doc: 'forget it when it stops' }),
+  transient: p.bool({ default: false, doc: 'remove the definition when it stops' }),
   autostart: p.bool({ default: true, doc: 'start it with the machine' }),
   ...connection,
 };
@@ -148,7 +148,7 @@ function layoutOf(args: Pool): PlainDict {
   ]);
 }
 
-/** A pool may be built already, and then cannot be built again. */
+/** A pool that is already built cannot be built again. */
 async function build(args: Pool, ctx: StateContext): Promise<void> {
   try {
     await ctx.callWith('virt.pool_build', [args.name], callOf(args));
@@ -159,7 +159,7 @@ async function build(args: Pool, ctx: StateContext): Promise<void> {
 }
 
 interface Outcome {
-  /** What changed, in words; empty when nothing did. */
+  /** A description of the changes; empty when there are none. */
   readonly change: string;
   readonly comment: string;
 }
@@ -198,7 +198,7 @@ async function define(args: Pool, set: ChangeSet, ctx: StateContext): Promise<Ou
   return { change: `Pool updated${action}`, comment: `Pool ${name} updated${action}` };
 }
 
-/** Starts it, or again when it was changed; what was done, in words. */
+/** Starts the pool, or restarts it after a change; returns a description. */
 async function start(args: Pool, change: string, set: ChangeSet, ctx: StateContext): Promise<string> {
   const call = callOf(args);
   const info = plain(plain(await ctx.callWith('virt.pool_info', [args.name], call))[args.name]);

@@ -29,7 +29,7 @@ const params = {
   clear: no('remove what is there first'),
   python: p.scalar({ default: null, doc: 'which Python' }),
   extra_search_dir: p.oneOf(['list', 'string'], { default: null, doc: 'folders with packages' }),
-  never_download: p.scalar({ default: null, doc: 'nothing from the network' }),
+  never_download: p.scalar({ default: null, doc: 'without network access' }),
   prompt: p.scalar({ default: null, doc: 'text before the prompt' }),
   user: p.scalar({ default: null, doc: 'run as this user' }),
   cwd: p.scalar({ default: null, doc: 'run pip in this folder' }),
@@ -135,7 +135,7 @@ const frozen = async (kwargs: PlainDict, ctx: StateContext): Promise<string[]> =
   return Array.isArray(list) ? list.map(pyStr) : [];
 };
 
-/** Relative files of requirements are read where they lie. */
+/** The working folder of pip: the folder of a relative requirements file. */
 function workFolder(requirements: Value, cwd: Value): Value {
   if (!requirements) return cwd;
   const first = Array.isArray(requirements) ? pyStr(requirements[0] ?? '') : undefined;
@@ -221,7 +221,7 @@ async function run(args: Args, ctx: StateContext): Promise<StateResult> {
 }
 
 const managed = state({
-  doc: 'A virtual environment that shall be there, with packages.',
+  doc: 'A virtual environment that must exist, with packages.',
   examples: ['/srv/app/venv:\n  virtualenv.managed:\n    - requirements: salt://app/requirements.txt'],
   params,
   run: (args, ctx) => run(args, ctx),

@@ -1,4 +1,4 @@
-// State module `webutil`: users in files of passwords for web servers.
+// State module `webutil`: users in password files of web servers.
 import {
   defineState,
   newDict,
@@ -20,7 +20,7 @@ const runas = p.string({ default: null, doc: 'as this user' });
 const listed = async (file: string | null, user: string, ctx: StateContext): Promise<boolean> =>
   plain(await ctx.call('file.grep', file, `^${user}:`))['retcode'] === 0;
 
-/** What htpasswd says, as a result. */
+/** The outcome of htpasswd as a result. */
 const outcome = (answer: Value, name: string, ctx: StateContext): StateResult => {
   const done = plain(answer);
   const comment = pyStr(done['stderr'] ?? '');
@@ -34,8 +34,8 @@ const userExists = state({
     name,
     password: p.string({ default: null, doc: 'the password' }),
     htpasswd_file,
-    options: p.string({ default: '', doc: 'letters of further options' }),
-    force: p.bool({ default: false, doc: 'set it even when it is there' }),
+    options: p.string({ default: '', doc: 'letters of additional options' }),
+    force: p.bool({ default: false, doc: 'set it even if it exists' }),
     runas,
     update: p.bool({ default: false, doc: 'set it when it differs' }),
   },
@@ -54,7 +54,7 @@ const userExists = state({
 });
 
 const userAbsent = state({
-  doc: 'A user who shall not be there.',
+  doc: 'A user who must not exist.',
   examples: ['larry:\n  webutil.user_absent:\n    - htpasswd_file: /etc/httpd/htpasswd'],
   params: { name, htpasswd_file, runas },
   run: ({ name, htpasswd_file: file, runas }, ctx) =>
@@ -71,7 +71,7 @@ const userAbsent = state({
 
 export default defineState({
   name: 'webutil',
-  doc: 'Users in files of passwords for web servers.',
+  doc: 'Users in password files of web servers.',
   available: () => which('htpasswd') !== null || 'Command not found: htpasswd',
   functions: { user_exists: userExists, user_absent: userAbsent },
 });

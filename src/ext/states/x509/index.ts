@@ -15,7 +15,7 @@ export default defineState({
   doc: 'Private keys, requests and certificates in files.',
   functions: {
     private_key_managed: state({
-      doc: 'A file with a private key of this kind. The key stays as it is unless something else is asked for.',
+      doc: 'A file with a private key of this kind. An existing key is kept unless it differs from the arguments.',
       examples: ['/etc/pki/www.key:\n  x509.private_key_managed:\n    - keysize: 4096\n    - mode: "0400"'],
       params: {
         name,
@@ -24,7 +24,7 @@ export default defineState({
         passphrase,
         encoding,
         new: p.bool({ default: false, doc: 'always a new one' }),
-        overwrite: p.bool({ default: false, doc: 'also what cannot be read' }),
+        overwrite: p.bool({ default: false, doc: 'also replace an unreadable file' }),
         pkcs12_encryption_compat: p.bool({ default: false, doc: 'no effect' }),
         kwargs: p.kwargs({ doc: 'arguments of file.managed; bits: another name of keysize' }),
       },
@@ -47,23 +47,23 @@ export default defineState({
       run: (args, ctx) => requestManaged(args, ctx),
     }),
     certificate_managed: state({
-      doc: 'A file with a certificate, made anew before it expires.',
+      doc: 'A file with a certificate, which is renewed before it expires.',
       examples: [
         '/etc/pki/ca.crt:\n  x509.certificate_managed:\n    - signing_private_key: /etc/pki/ca.key\n    - CN: ca.example.com\n    - basicConstraints: critical, CA:true\n    - days_valid: 3650\n    - days_remaining: 90',
       ],
       params: {
         name,
-        days_remaining: p.scalar({ default: null, doc: 'days before the end at which it is made anew (90)' }),
+        days_remaining: p.scalar({ default: null, doc: 'days before expiry at which it is renewed (90)' }),
         ca_server: p.scalar({ default: null, doc: 'minion that signs' }),
         signing_policy: p.scalar({ default: null, doc: 'name of a policy in x509_signing_policies' }),
         encoding,
-        append_certs: p.oneOf(['list', 'string'], { default: null, doc: 'certificates to put behind it' }),
+        append_certs: p.oneOf(['list', 'string'], { default: null, doc: 'certificates to append' }),
         digest,
         signing_private_key: p.scalar({ default: null, doc: 'key that signs' }),
         signing_private_key_passphrase: p.scalar({ default: null, doc: 'its passphrase' }),
         signing_cert: p.scalar({
           default: null,
-          doc: 'certificate of the issuer; without it the certificate signs itself',
+          doc: 'certificate of the issuer; without it the certificate is self-signed',
         }),
         public_key: p.scalar({ default: null, doc: 'public key it is for' }),
         private_key: p.scalar({ default: null, doc: 'private key it is for' }),
@@ -89,7 +89,7 @@ export default defineState({
       },
     }),
     pem_managed: state({
-      doc: 'A file with PEM of this text, tidied up.',
+      doc: 'A file with the normalized PEM of this text.',
       examples: ['/etc/pki/ca.crt:\n  x509.pem_managed:\n    - text: {{ salt["pillar.get"]("ca") | json }}'],
       params: {
         name,

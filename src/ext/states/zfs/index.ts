@@ -19,13 +19,13 @@ import { fromProperties, fromProperty, isBookmark, isSnapshot } from '../../shar
 import { plain } from '../shared/calls.ts';
 
 const name = p.string({ doc: 'the data set' });
-const create_parent = p.bool({ default: false, doc: 'make what it lies below' });
+const create_parent = p.bool({ default: false, doc: 'create its parents' });
 const propertiesParam = p.oneOf(['dict', 'list'], { default: null, doc: 'property → value' });
 const cloned_from = p.scalar({ default: null, doc: 'a snapshot to begin with' });
 const removal = {
   name,
   force: p.bool({ default: false, doc: 'also when it is in use' }),
-  recursive: p.bool({ default: false, doc: 'with what is below' }),
+  recursive: p.bool({ default: false, doc: 'with its children' }),
 };
 
 type Kind = 'filesystem' | 'volume' | 'snapshot' | 'bookmark';
@@ -113,7 +113,7 @@ const fits: Readonly<Record<Kind, (text: string) => boolean>> = {
 
 const absent = (kind: Kind) =>
   state({
-    doc: `A ${kind} that shall not be there.`,
+    doc: `A ${kind} that must not exist.`,
     examples: [`tank/data:\n  zfs.${kind}_absent`],
     params: removal,
     run({ name: dataset, force, recursive }, ctx) {
@@ -136,7 +136,7 @@ const absent = (kind: Kind) =>
 const snapshot_present = state({
   doc: 'A snapshot.',
   examples: ['tank/data@daily:\n  zfs.snapshot_present'],
-  params: { name, recursive: p.bool({ default: false, doc: 'of what is below too' }), properties: propertiesParam },
+  params: { name, recursive: p.bool({ default: false, doc: 'also of children' }), properties: propertiesParam },
   run({ name: snapshot, recursive, properties }, ctx) {
     if (!isSnapshot(snapshot)) return ctx.fail(`invalid snapshot name: ${snapshot}`);
     const wanted = fromProperties(properties);
@@ -172,7 +172,7 @@ export default defineState({
       params: {
         name,
         volume_size: p.scalar({ nullable: true, doc: 'its size' }),
-        sparse: p.bool({ default: false, doc: 'take space when it is used' }),
+        sparse: p.bool({ default: false, doc: 'allocate space on demand' }),
         create_parent,
         properties: propertiesParam,
         cloned_from,

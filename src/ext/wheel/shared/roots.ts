@@ -1,4 +1,4 @@
-// Files under the roots of an environment, looked at and written by programs: what `file_roots` and `pillar_roots` share.
+// Reads and writes files under the roots of an environment: shared code of `file_roots` and `pillar_roots`.
 
 import { dirname, isAbsolute, join } from 'node:path';
 import {
@@ -33,7 +33,7 @@ function environments(ctx: MasterContext, option: Roots): ReadonlyMap<string, st
 
 const isFile = (file: string): boolean => statSync(file, { throwIfNoEntry: false })?.isFile() === true;
 
-/** The path below a root; nothing when it would lead out of it. */
+/** The path below a root; undefined when it would leave the root. */
 function below(root: string, relative: string): string | undefined {
   try {
     return safeJoin(root, relative);
@@ -83,15 +83,15 @@ function write(roots: readonly string[] | undefined, request: Writing): string {
   return `Wrote data to file ${file}`;
 }
 
-/** The wheel module of that name; `what` says in its texts which files it is about. */
+/** The wheel module of that name; `what` names the files in its texts. */
 export function rootsWheel(option: Roots, what: string): Wheel {
   const rootsOf = (ctx: MasterContext, env: string): readonly string[] => environments(ctx, option).get(env) ?? [];
   return defineWheel({
     name: option,
-    doc: `Look at ${what} and write them.`,
+    doc: `Show and write ${what}.`,
     functions: {
       find: masterFn({
-        doc: 'Where a file lies: its full path in each root that has it, and whether it is text (txt) or not (bin).',
+        doc: 'The full path of a file in each root that has it, and whether it is text (txt) or not (bin).',
         examples: [`salt '*' saltutil.wheel ${option}.find top.sls`],
         params: { path, saltenv },
         run: ({ path: relative, saltenv: env }, ctx) =>
@@ -111,7 +111,7 @@ export function rootsWheel(option: Roots, what: string): Wheel {
           newDict([...environments(ctx, option)].map(([env, roots]): [string, Value] => [env, [trees(roots)]])),
       }),
       read: masterFn({
-        doc: 'The text of a file in each root that has it; files that are no text are left out.',
+        doc: 'The text of a file in each root that has it; binary files are omitted.',
         examples: [`salt '*' saltutil.wheel ${option}.read top.sls`],
         params: { path, saltenv },
         run: ({ path: relative, saltenv: env }, ctx) =>
@@ -123,7 +123,7 @@ export function rootsWheel(option: Roots, what: string): Wheel {
         doc: 'Writes a file into one of the roots.',
         examples: [`salt '*' saltutil.wheel ${option}.write 'text' path/of/file`],
         params: {
-          data: p.string({ doc: 'what it shall hold' }),
+          data: p.string({ doc: 'its content' }),
           path,
           saltenv,
           index: p.int({ default: 0, doc: 'which of the roots, counted from 0' }),

@@ -20,6 +20,6 @@ export const commonAccess = [
     name: 'publisher_acl_blacklist',
     type: 'dict',
     default: {},
-    doc: 'Users and functions that are refused whatever else allows them.',
+    doc: 'Users and functions that are refused even if another rule allows them.',
   },
 ] as const satisfies readonly OptionRow[];

@@ -26,7 +26,7 @@ export const masterSsh = [
   { name: 'ssh_use_home_key', type: 'bool', default: false, doc: 'Use the private key of the calling user.' },
   { name: 'ssh_identities_only', type: 'bool', default: false, doc: 'Offer only configured keys.' },
   { name: 'ssh_list_nodegroups', type: 'dict', default: {}, doc: 'Named groups of SSH targets, each a plain list.' },
-  { name: 'ssh_minion_opts', type: 'dict', doc: 'Minion options handed to SSH targets.' },
+  { name: 'ssh_minion_opts', type: 'dict', doc: 'Minion options passed to SSH targets.' },
   {
     name: 'ssh_run_pre_flight',
     type: 'bool',

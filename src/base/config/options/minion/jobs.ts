@@ -8,7 +8,7 @@ export const minionJobs = [
     type: 'int',
     default: -1,
     since: '2018.3.0',
-    doc: 'Most jobs that run at the same time; -1 means no limit.',
+    doc: 'Most jobs that run at the same time; -1 means 100 (in Salt: no limit).',
   },
   {
     name: 'multifunc_ordered',

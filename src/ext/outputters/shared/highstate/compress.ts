@@ -35,7 +35,7 @@ export function compressIds(data: Dict): Dict {
     try {
       compressed.set(host, compressHost(own));
     } catch {
-      // As far as entries were merged, the merged figures are shown, as in Salt.
+      // Where entries were merged, the merged values are shown, as in Salt.
       failed = true;
     }
   }
@@ -120,7 +120,7 @@ function merge(first: Info, info: Info): void {
   names.set(name, added as Value);
 }
 
-/** How many entries a tag stands for. */
+/** The number of entries that a tag represents. */
 export function compressedCount(tag: string): number {
   if (!tag.includes('_|-state_compressed_')) return 1;
   const parts = tag.split('_|-');

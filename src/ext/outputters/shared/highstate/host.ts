@@ -1,4 +1,4 @@
-// The state results of one host, and what nests in them: orchestrations and results of other hosts.
+// The state results of one host, and nested results: orchestrations and results of other hosts.
 import { type Dict, dictEntries, dictGet, dictHas, isDict, isTruthy, pyStr, type Value } from 'halite/sdk';
 import { pprintValue } from 'halite/sdk/codec';
 import { rstrip, splitLines } from 'halite/sdk/text';
@@ -19,7 +19,7 @@ const noOrder =
 const isInteger = (value: Value): boolean =>
   typeof value === 'boolean' || typeof value === 'bigint' || (typeof value === 'number' && Number.isInteger(value));
 
-/** All hosts of a result, with the envelopes of runners and job look-ups taken off. */
+/** All hosts of a result, without the envelopes of runners and job lookups. */
 export function renderHosts(given: Value, style: HighstateStyle, level: number): string {
   let data = unwrap(given);
   if (typeof data === 'string') return data;
@@ -95,7 +95,7 @@ function errorLines(errors: readonly Value[], style: HighstateStyle): string[] {
 /** Shows the states of one host and keeps count. */
 class HostView {
   readonly tally: Tally = newTally();
-  /** Of the host's name: the last failure or difference decides. */
+  /** The colour of the host's name: the last failure or difference decides. */
   color: string;
   readonly #style: HighstateStyle;
   readonly #level: number;
@@ -106,7 +106,7 @@ class HostView {
     this.color = style.colors.GREEN;
   }
 
-  /** Complaints about entries without their place in the order, last one first as Salt puts them. */
+  /** Errors about entries without a run number, the last one first as in Salt. */
   disorder(data: Dict): string[] {
     const lines: string[] = [];
     for (const [tag, info] of dictEntries(data)) {

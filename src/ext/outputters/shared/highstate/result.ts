@@ -1,11 +1,11 @@
-// One state's result, read out of the dict the minion sent.
+// One state's result, read from the dict that the minion sent.
 import { asNumber, type Dict, dictGet, dictHas, HaliteError, isDict, isTruthy, pyStr, type Value } from 'halite/sdk';
 
-/** Data that is no state result; the caller falls back to another outputter. */
+/** Thrown for data that is not a state result; the caller falls back to another outputter. */
 export const unfit = (what: string): HaliteError => new HaliteError('call.arguments', `not a state result: ${what}`);
 
 export interface StateResult {
-  /** `module_|-id_|-name_|-function`, taken apart. */
+  /** `module_|-id_|-name_|-function`, split into its parts. */
   readonly parts: readonly string[];
   readonly tag: string;
   readonly info: Dict;
@@ -51,7 +51,7 @@ export function durationOf(info: Dict): number | undefined {
   return number;
 }
 
-/** Salt's word for a result in one line. */
+/** Salt's word for a result in terse output. */
 export function resultWord(state: StateResult): string {
   if (state.result === false) return 'Failed';
   if (state.result === null) return 'Differs';

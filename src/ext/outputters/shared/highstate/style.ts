@@ -1,4 +1,4 @@
-// What the options say about the look of state results.
+// The options for the display of state results.
 import { dictEntries, dictGet, isDict, isTruthy, type OutputOptions, type Value } from 'halite/sdk';
 import { type Colors, colorsFor, stripsColors } from '../../../shared/output/colors.ts';
 
@@ -7,13 +7,13 @@ export interface HighstateStyle {
   readonly strip: boolean;
   /** `full`, `terse`, `mixed`, `changes` or `filter`, with or without `_id`. */
   readonly mode: string;
-  /** Show states that were fine and changed nothing. */
+  /** Show states that succeeded and changed nothing. */
   readonly verbose: boolean;
   readonly onlyChanged: boolean;
   /** Start times, durations and the total. */
   readonly profile: boolean;
   readonly percent: boolean;
-  /** Aligned columns for terse lines, or a format of the operator's own. */
+  /** Aligned columns for terse lines, or a custom format. */
   readonly tabular: boolean | string;
   readonly compressIds: boolean;
   /** Results (`True`, `False`, `None`) that `filter` leaves out or shows terse. */
@@ -26,7 +26,7 @@ function words(value: Value | undefined): string[] {
   return Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : [];
 }
 
-/** `exclude=` and `terse=` among the arguments of the function win over the configuration. */
+/** `exclude=` and `terse=` among the arguments of the function take precedence over the configuration. */
 function filterSettings(opts: OutputOptions['opts']): { exclude: string[]; terse: string[] } {
   let kwargs: Value = null;
   for (const item of Array.isArray(opts['arg']) ? opts['arg'] : []) {
