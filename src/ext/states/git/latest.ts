@@ -109,6 +109,7 @@ export function makeRoom(
       "Set the 'force_clone' option to True to remove this directory's contents and proceed with cloning the remote repository";
     return ctx.fail(`Target '${target}' exists, is non-empty and is not a git repository. ${what}`);
   }
+  // Under test the state ends here: applied, the clone that follows is the state.
   if (ctx.test) {
     const comment = `Target directory ${target} exists. Since force_clone=True, the contents of ${target} would be deleted, and ${name} would be cloned into this directory.`;
     return ctx.result({
@@ -183,6 +184,7 @@ async function clone(work: Work, ctx: StateContext): Promise<StateResult> {
   const { args, name, target, remote, rev, git, comments, changes } = work;
   const blocked = makeRoom(name, target, args.force_clone, true, changes, ctx);
   if (blocked) return blocked;
+  // Under test nothing is there to compare the steps that follow with.
   if (ctx.test)
     return ctx.result({
       result: null,

@@ -209,6 +209,7 @@ async function checkDevice(work: Work, active: PlainDict, ctx: StateContext): Pr
     result.comment = `An umount will not be forced because device matched device_name_regex: ${alike}`;
     return active;
   }
+  // Under test the state ends here: what follows is found out from the mounts after the unmount.
   if (ctx.test) {
     Object.assign(result, {
       result: null,
