@@ -27,9 +27,9 @@ const all = (node: Node, name: string): Node[] =>
 const ok = (root: Node): boolean => Number(textOf(root, 'opRet')) === 0;
 
 /** Children by name; a leaf is its text. */
-function asDict(node: Node): Value {
+function nodeDict(node: Node): Value {
   if (node.children.length === 0) return node.text;
-  return newDict(node.children.map((one) => [one.name, asDict(one)]));
+  return newDict(node.children.map((one) => [one.name, nodeDict(one)]));
 }
 
 /** A word of gluster's own prompt, where white space ends it and a line break would begin another command. */
@@ -78,7 +78,7 @@ async function peers(ctx: ModuleContext): Promise<Value> {
 }
 
 function volumeDict(volume: Node): PlainDict {
-  const facts = asDict(volume) as PlainDict;
+  const facts = nodeDict(volume) as PlainDict;
   facts['bricks'] = newDict(
     all(volume, 'brick').map((brick, index) => {
       const rest = brick.children.filter(({ name }) => name !== 'name');

@@ -7,6 +7,7 @@ import {
   isDict,
   type ModuleContext,
   newDict,
+  oneOrMore,
   type PlainDict,
   p,
   pyStr,
@@ -137,9 +138,7 @@ const holding = (verb: 'add' | 'delete', example: string, doc: string) =>
     reads: (_, ctx) => ctx.test,
     async run(args, ctx) {
       const list = args.pkgs ?? args.sources ?? (args.name === null ? [] : [args.name]);
-      const names = (Array.isArray(list) ? list : [list]).flatMap((item) =>
-        isDict(item) ? Object.keys(item) : [pyStr(item)],
-      );
+      const names = oneOrMore(list).flatMap((item) => (isDict(item) ? Object.keys(item) : [pyStr(item)]));
       const before = await locked(ctx);
       const answer = newDict();
       for (const name of names) {

@@ -1,7 +1,16 @@
 // Records of logins as the system keeps them in `wtmp` and `btmp`, and which of them are of interest.
-import { type BeaconContext, type BeaconSession, isDict, newDict, type PlainDict, pyStr, type Value } from 'halite/sdk';
+import {
+  type BeaconContext,
+  type BeaconSession,
+  fieldOf,
+  isDict,
+  newDict,
+  type PlainDict,
+  pyStr,
+  type Value,
+} from 'halite/sdk';
 import { parseDateText } from 'halite/sdk/time';
-import { entriesOf, fieldOf } from './settings.ts';
+import { entriesOf } from './settings.ts';
 import { Tail } from './tail.ts';
 
 const recordSize = 384;

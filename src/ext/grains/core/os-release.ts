@@ -1,5 +1,5 @@
 // Which operating system this is: os-release and LSB files turned into `os`, `osrelease`, `osfinger` and their kin.
-import { newDict, type PlainDict } from 'halite/sdk';
+import { asText, newDict, type PlainDict } from 'halite/sdk';
 import { isFile, readText } from 'halite/sdk/fs';
 import { capitalize, lines, words } from 'halite/sdk/text';
 import { familyByOs, osByIdAndName, osByShortName } from './os-names.ts';
@@ -90,7 +90,7 @@ function centosRelease(codename: string): string | undefined {
   return /\d+\.\d+(?:\.\d+)?/.exec(readText('/etc/centos-release') ?? '')?.[0];
 }
 
-const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+const text = (value: unknown): string => asText(value) ?? '';
 
 /**
  * The distribution grains. Salt looks at LSB data first and at os-release for the rest; the same files

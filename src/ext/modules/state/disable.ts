@@ -1,12 +1,12 @@
 // States that an operator has switched off on this minion (`state.disable`), kept in its grains.
-import { dictGet, fn, type ModuleContext, newDict, type PlainDict, p, pyStr, type Value } from 'halite/sdk';
+import { dictGet, fn, listTexts, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
 import { namesOf } from './open.ts';
 
 const grain = 'state_runs_disabled';
 
 function listed(ctx: ModuleContext): string[] {
   const value = dictGet(ctx.grains, grain);
-  return Array.isArray(value) ? value.map(pyStr) : [];
+  return listTexts(value);
 }
 
 /** A sentence for each of the SLS files that is switched off. */

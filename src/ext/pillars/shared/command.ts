@@ -1,5 +1,5 @@
 // Commands of `cmd_yaml` and `cmd_json`, run by the execution function cmd.run as Salt does.
-import { newDict, type PillarContext } from 'halite/sdk';
+import { asText, newDict, type PillarContext } from 'halite/sdk';
 
 /**
  * What the command prints. The id of a minion is put into the text, so it must not be able to say more than an id:
@@ -12,5 +12,5 @@ export async function runCommand(command: string, ctx: PillarContext, shell: boo
   const text = command.replaceAll('%s', () => ctx.minionId);
   const fun = shell ? 'cmd.run_stdout' : 'cmd.run';
   const output = await ctx.callWith(fun, [text], newDict(shell ? [['python_shell', true]] : []));
-  return typeof output === 'string' ? output : '';
+  return asText(output) ?? '';
 }

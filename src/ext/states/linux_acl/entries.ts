@@ -1,6 +1,6 @@
 // Entries of access lists: finding them, and changing them.
 
-import { newDict, type PlainDict, pyStr, type StateContext, type Value } from 'halite/sdk';
+import { asList, newDict, type PlainDict, pyStr, type StateContext, type Value } from 'halite/sdk';
 import { existsSync, isDirectory } from 'halite/sdk/fs';
 import { plain } from '../shared/calls.ts';
 
@@ -41,7 +41,7 @@ export async function listsOf(
 /** The entries of the kind asked for, at one of the paths. */
 function entriesAt({ kind, isDefault, all }: Lists, path: string): PlainDict[] {
   const list = plain(isDefault ? plain(all[path])['defaults'] : all[path])[kind];
-  return Array.isArray(list) ? list.map(plain) : [];
+  return (asList(list) ?? []).map(plain);
 }
 
 /** Whom an entry without a name is about. */

@@ -1,8 +1,6 @@
 // Publishes the job of a `salt.state` or `salt.function` and gives what each minion answered.
 import {
-  dictEntries,
   HaliteError,
-  isDict,
   type JobRequest,
   newDict,
   type PlainDict,
@@ -132,9 +130,4 @@ export function failMinions(given: Value): { readonly ids: readonly string[]; re
   if (typeof given === 'string') return { ids: given.split(',').map((id) => id.trim()), warnings: [] };
   if (Array.isArray(given)) return { ids: given.map(pyStr), warnings: [] };
   return { ids: [], warnings: ["'fail_minions' needs to be a list or a comma separated string. Ignored."] };
-}
-
-export function namedArguments(value: Value): PlainDict {
-  if (!isDict(value)) return newDict();
-  return newDict(dictEntries(value).map(([key, item]) => [pyStr(key), item] as const));
 }
