@@ -341,3 +341,20 @@ export const rpmFunctions = (driver: RpmDriver) => ({ ...reading(driver), ...wri
 
 /** Columns separated by blanks. */
 export const columns = (text: string): string[][] => lines(text).map(words);
+
+/** Functions of `rpmFunctions` and `repoFunctions` that change nothing, and the list of locks. */
+export const readingPackages: readonly string[] = [
+  'version',
+  'list_pkgs',
+  'latest_version',
+  'upgrade_available',
+  'list_upgrades',
+  'version_cmp',
+  'list_repo_pkgs',
+  'file_list',
+  'owner',
+  'normalize_name',
+  'list_repos',
+  'get_repo',
+  'list_holds',
+];
