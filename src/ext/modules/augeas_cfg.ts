@@ -1,5 +1,6 @@
 // Execution module `augeas`: settings in configuration files as trees, by augtool.
 import {
+  type ArgsOf,
   defineModule,
   fn,
   invocationError,
@@ -105,13 +106,7 @@ function translate(change: string, context: string | null): string | { problem: 
   return `setm ${[place(first), ...words.slice(1)].map(quoted).join(' ')}`;
 }
 
-interface Changes {
-  readonly context: string | null;
-  readonly lens: string | null;
-  readonly commands: Value;
-  readonly load_path: Value;
-  readonly test: boolean;
-}
+type Changes = ArgsOf<typeof changesParams>;
 
 async function execute(args: Changes, ctx: ModuleContext): Promise<PlainDict> {
   const failed = (error: string): PlainDict => newDict(Object.entries({ retval: false, error }));
@@ -186,18 +181,20 @@ const setvalue = fn({
   },
 });
 
+const changesParams = {
+  context: p.string({ default: null, doc: 'what paths are below' }),
+  lens: p.string({ default: null, doc: 'the lens, when the file has no usual name' }),
+  commands: p.oneOf(['list', 'string'], { default: [], doc: 'list of commands' }),
+  load_path,
+  test: p.bool({ default: false, doc: 'save nothing, only say whether there is something to save' }),
+};
+
 const functions = {
   execute: fn({
     doc: 'Runs commands (set, setm, mv, ins, rm) and saves.',
     reads: ({ test }) => test,
     examples: ["salt '*' augeas.execute /files/etc/redis/redis.conf commands='[\"set bind 0.0.0.0\"]'"],
-    params: {
-      context: p.string({ default: null, doc: 'what paths are below' }),
-      lens: p.string({ default: null, doc: 'the lens, when the file has no usual name' }),
-      commands: p.oneOf(['list', 'string'], { default: [], doc: 'list of commands' }),
-      load_path,
-      test: p.bool({ default: false, doc: 'save nothing, only say whether there is something to save' }),
-    },
+    params: changesParams,
     run: execute,
   }),
   get: fn({

@@ -1,5 +1,6 @@
 // Execution module `config`: one look-up through options, grains, pillar and the master's options.
 import {
+  type ArgsOf,
   type Dict,
   defineModule,
   dictEntries,
@@ -87,12 +88,7 @@ function masterOptions(ctx: ModuleContext): Dict {
 }
 const options = (ctx: ModuleContext): PlainDict => ctx.opts as PlainDict;
 
-interface Omissions {
-  readonly omit_opts: boolean;
-  readonly omit_grains: boolean;
-  readonly omit_pillar: boolean;
-  readonly omit_master: boolean;
-}
+type Omissions = ArgsOf<typeof omitParams>;
 
 /** The places to look, nearest first. */
 function places(ctx: ModuleContext, omit: Omissions): Dict[] {

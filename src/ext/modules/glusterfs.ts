@@ -1,5 +1,6 @@
 // Execution module `glusterfs`: peers and volumes of a file system over several machines.
 import {
+  type ArgsOf,
   commandError,
   defineModule,
   fn,
@@ -120,16 +121,7 @@ async function stop(name: string, force: boolean, ctx: ModuleContext): Promise<b
 
 const bricksOf = (given: Value): string[] => (Array.isArray(given) ? given : [given]).map(pyStr);
 
-interface Volume {
-  readonly name: string;
-  readonly bricks: Value;
-  readonly stripe: Value;
-  readonly replica: Value;
-  readonly device_vg: Value;
-  readonly transport: string;
-  readonly force: boolean;
-  readonly arbiter: boolean;
-}
+type Volume = ArgsOf<typeof volumeParams>;
 
 function createWords(args: Volume): string[] {
   const bricks = bricksOf(args.bricks);
@@ -156,6 +148,18 @@ function createWords(args: Volume): string[] {
 const name = p.string({ doc: 'the volume' });
 const force = p.bool({ default: false, doc: 'whatever gluster thinks of it' });
 
+const volumeParams = {
+  name,
+  bricks: p.strings({ doc: 'machine:/path, one or several' }),
+  stripe: p.string({ default: false, falsy: null, doc: 'number of stripes' }),
+  replica: p.oneOf(['int', 'string', 'bool'], { default: false, falsy: null, doc: 'number of copies' }),
+  device_vg: p.truthy({ default: false, doc: 'on a volume group' }),
+  transport: p.string({ default: 'tcp', doc: 'tcp or rdma' }),
+  start: p.bool({ default: false, doc: 'start it' }),
+  force,
+  arbiter: p.bool({ default: false, doc: 'the third copy holds no data' }),
+};
+
 const functions = {
   peer_status: fn({
     doc: 'Peers by their id.',
@@ -174,17 +178,7 @@ const functions = {
   create_volume: fn({
     doc: 'Makes a volume.',
     examples: ["salt 'one' glusterfs.create_volume web '[one:/brick, two:/brick]' replica=2"],
-    params: {
-      name,
-      bricks: p.strings({ doc: 'machine:/path, one or several' }),
-      stripe: p.string({ default: false, falsy: null, doc: 'number of stripes' }),
-      replica: p.oneOf(['int', 'string', 'bool'], { default: false, falsy: null, doc: 'number of copies' }),
-      device_vg: p.truthy({ default: false, doc: 'on a volume group' }),
-      transport: p.string({ default: 'tcp', doc: 'tcp or rdma' }),
-      start: p.bool({ default: false, doc: 'start it' }),
-      force,
-      arbiter: p.bool({ default: false, doc: 'the third copy holds no data' }),
-    },
+    params: volumeParams,
     async run(args, ctx) {
       if (!(await worked(createWords(args), ctx))) return false;
       return args.start ? start(args.name, false, ctx) : true;

@@ -1,5 +1,6 @@
 // Execution module `match`: does this minion fit a target expression.
 import {
+  type ArgsOf,
   defineModule,
   dictEntries,
   dictGet,
@@ -103,12 +104,7 @@ function kindOf(tgtType: string): Kind {
   return kind;
 }
 
-interface Choice {
-  readonly tgt_type: string;
-  readonly minion_id: Value;
-  readonly merge: Value;
-  readonly merge_lists: boolean;
-}
+type Choice = ArgsOf<typeof choiceParams>;
 
 async function choose(
   entries: readonly (readonly [Value, Value])[],

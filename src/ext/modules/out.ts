@@ -1,5 +1,6 @@
 // Execution module `out`: data as outputters show it, for templates and messages.
 import {
+  type ArgsOf,
   commandError,
   defineModule,
   dictEntries,
@@ -18,12 +19,7 @@ const params = {
   opts: p.dict({ default: null, falsy: null, doc: 'options of outputters; those of the minion unless given' }),
   kwargs: p.kwargs({ doc: 'further options' }),
 };
-interface Args {
-  readonly data: Value;
-  readonly out: string;
-  readonly opts: Value;
-  readonly kwargs: PlainDict;
-}
+type Args = ArgsOf<typeof params>;
 
 function optionsOf(args: Args, ctx: ModuleContext): Record<string, Value> {
   const given = isDict(args.opts) && dictEntries(args.opts).length > 0;

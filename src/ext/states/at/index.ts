@@ -1,5 +1,6 @@
 // State module `at`: commands to be run once, later.
 import {
+  type ArgsOf,
   defineState,
   needsFunction,
   newDict,
@@ -22,14 +23,7 @@ const params = {
   unique_tag: p.bool({ default: false, doc: 'only one job with this tag' }),
 };
 
-interface Job {
-  readonly name: string;
-  readonly timespec: string;
-  readonly tag: Value;
-  readonly user: Value;
-  readonly job: Value;
-  readonly unique_tag: boolean;
-}
+type Job = ArgsOf<typeof params>;
 
 const jobsIn = (value: Value | undefined): Value[] => (Array.isArray(value) ? value : []);
 

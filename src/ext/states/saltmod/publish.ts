@@ -1,5 +1,6 @@
 // Publishes the job of a `salt.state` or `salt.function` and gives what each minion answered.
 import {
+  type ArgsOf,
   HaliteError,
   type JobRequest,
   newDict,
@@ -42,18 +43,7 @@ export const publishParams = {
   failhard: p.scalar({ default: null, doc: 'with `batch`: no further minions after a failure' }),
 };
 
-export interface PublishArgs {
-  readonly tgt: Value;
-  readonly ssh: boolean;
-  readonly tgt_type: string;
-  readonly ret: Value;
-  readonly ret_config: Value;
-  readonly ret_kwargs: Value;
-  readonly timeout: Value;
-  readonly batch: Value;
-  readonly subset: Value;
-  readonly failhard: Value;
-}
+export type PublishArgs = ArgsOf<typeof publishParams>;
 
 export interface PublishedCall {
   readonly type: 'state' | 'function';
