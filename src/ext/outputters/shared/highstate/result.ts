@@ -1,5 +1,16 @@
 // One state's result, read out of the dict the minion sent.
-import { asNumber, type Dict, dictEntries, dictGet, dictHas, HaliteError, isDict, isTruthy, pyStr, type Value } from 'halite/sdk';
+import {
+  asNumber,
+  type Dict,
+  dictEntries,
+  dictGet,
+  dictHas,
+  HaliteError,
+  isDict,
+  isTruthy,
+  pyStr,
+  type Value,
+} from 'halite/sdk';
 
 /** Data that is no state result; the caller falls back to another outputter. */
 export const unfit = (what: string): HaliteError => new HaliteError('call.arguments', `not a state result: ${what}`);
