@@ -2,7 +2,7 @@
 import { appendFileSync, existsSync, truncateSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import { JsonText } from '../base/codec/json/json-text.ts';
-import type { Value } from '../base/codec/value.ts';
+import { asText, type Value } from '../base/codec/value.ts';
 import { HaliteError, messageOf } from '../base/errors/index.ts';
 import { rstrip } from '../base/util/pytext.ts';
 import type { OutputOptions, Outputter } from '../extend/sdk/outputters.ts';
@@ -17,7 +17,7 @@ export type OutputSettings = Readonly<Record<string, Value>>;
  * choice to the function, because most results are not state results.
  */
 export function chooseOutputter(asked: string | undefined, opts: OutputSettings): string {
-  const output = typeof opts['output'] === 'string' && opts['output'] !== '' ? opts['output'] : undefined;
+  const output = asText(opts['output']) || undefined;
   let out = output !== undefined && output !== 'highstate' ? output : asked;
   if (!out && opts['static'] === true) {
     const fun = opts['fun'];
@@ -55,7 +55,7 @@ export class Display {
     this.#color = wantsColor(opts);
     this.#escapes = allowedEscapes(opts, this.#color);
     const file = opts['output_file'];
-    this.#file = typeof file === 'string' && file !== '' ? file : undefined;
+    this.#file = asText(file) || undefined;
     if (this.#file !== undefined && opts['output_file_append'] !== true) this.#empty(this.#file);
   }
 

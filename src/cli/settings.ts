@@ -1,6 +1,6 @@
 // Combines command line, Saltfile and configuration, in this order of precedence.
 import { existsSync, statSync } from 'node:fs';
-import { newDict, type PlainDict, type Value } from '../base/codec/value.ts';
+import { asList, asText, newDict, type PlainDict, type Value } from '../base/codec/value.ts';
 import { configDirOf } from '../base/config/load-files.ts';
 import type { OpenOpts } from '../base/config/opts.ts';
 import type { LoadedConfig, LoadRequest } from '../base/config/request.ts';
@@ -56,7 +56,7 @@ export function loadSettings<O extends OpenOpts>(request: SettingsRequest<O>): S
   const typed = newDict();
   for (const [dest, value] of Object.entries(saltfile?.options ?? {})) typed[dest] = refine(dest, value);
   for (const dest of parsed.explicit) typed[dest] = refine(dest, plain(parsed.values[dest]));
-  const configDir = typeof typed['config_dir'] === 'string' ? typed['config_dir'] : undefined;
+  const configDir = asText(typed['config_dir']);
   warnAboutFolder(configDirOf(configDir, process.env), io);
   const cli = newDict(Object.entries(typed).filter(([dest, value]) => value !== null && dest !== 'config_dir'));
   const loaded = request.load({
@@ -123,5 +123,5 @@ export function numberOption(settings: Settings<OpenOpts>, dest: string): number
 /** Names given with --no-parse. */
 export function noParseOf(settings: Settings<OpenOpts>): string[] {
   const names = settings.values['no_parse'];
-  return Array.isArray(names) ? names.map(String) : [];
+  return (asList(names) ?? []).map(String);
 }

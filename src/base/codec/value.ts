@@ -79,12 +79,43 @@ export function dictSize(dict: Dict): number {
   return dict instanceof Map ? dict.size : Object.keys(dict).length;
 }
 
-/** The number inside a number, PyFloat or safe bigint; undefined for anything else. */
+// Reading what came from outside. One rule for all: what has another type is absent.
+
+export function asText(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** The number inside a number, PyFloat or safe bigint. */
 export function asNumber(value: unknown): number | undefined {
   if (typeof value === 'number') return value;
   if (value instanceof PyFloat) return value.value;
   if (typeof value === 'bigint') return Number(value);
   return undefined;
+}
+
+export function asList(value: unknown): Value[] | undefined {
+  return Array.isArray(value) ? value : undefined;
+}
+
+export function asDict(value: unknown): Dict | undefined {
+  return isDict(value) ? value : undefined;
+}
+
+/** A dict whose keys are names. */
+export function asPlainDict(value: unknown): PlainDict | undefined {
+  return isDict(value) && !(value instanceof Map) ? value : undefined;
+}
+
+/** A field of what may be a dict. */
+export function fieldOf(value: unknown, key: Value): Value | undefined {
+  return isDict(value) ? dictGet(value, key) : undefined;
+}
+
+/** A list as it is, anything else as a list of its own. */
+export function oneOrMore(value: string | string[]): string[];
+export function oneOrMore(value: Value): Value[];
+export function oneOrMore(value: Value): Value[] {
+  return Array.isArray(value) ? value : [value];
 }
 
 /** True for values Python would print as a float. */

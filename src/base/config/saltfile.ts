@@ -1,6 +1,15 @@
 // The Saltfile: defaults for the command line, per command.
 import { homedir } from 'node:os';
-import { type Dict, dictEntries, dictGet, isDict, newDict, type PlainDict, type Value } from '../codec/value.ts';
+import {
+  asText,
+  type Dict,
+  dictEntries,
+  dictGet,
+  isDict,
+  newDict,
+  type PlainDict,
+  type Value,
+} from '../codec/value.ts';
 import { HaliteError } from '../errors/index.ts';
 import { isFile } from './fs-facts.ts';
 import type { Environment } from './load-files.ts';
@@ -63,5 +72,5 @@ function textKeys(dict: Dict): PlainDict {
 /** The folder that a Saltfile names, resolved relative to the working folder as in a shell. */
 export function saltfileConfigDir(saltfile: Saltfile | undefined): string | undefined {
   const folder = saltfile && dictGet(saltfile.options, 'config_dir');
-  return typeof folder === 'string' ? folder : undefined;
+  return asText(folder);
 }

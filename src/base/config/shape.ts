@@ -1,6 +1,15 @@
 // Rules that master and minion share for converting the values of the files to those that the daemon uses.
 import { basename } from 'node:path';
-import { type Dict, dictEntries, dictGet, isDict, newDict, type PlainDict, type Value } from '../codec/value.ts';
+import {
+  asDict,
+  type Dict,
+  dictEntries,
+  dictGet,
+  isDict,
+  newDict,
+  type PlainDict,
+  type Value,
+} from '../codec/value.ts';
 import { HaliteError } from '../errors/index.ts';
 import { mergeRecurse } from '../util/deep-merge.ts';
 import { joinPath } from './paths.ts';
@@ -95,7 +104,7 @@ export function checkSsl(opts: PlainDict): void {
 export function checkDiscovery(opts: PlainDict, isMinion: boolean): void {
   const given = opts['discovery'];
   if (given === undefined || given === null || given === false) return;
-  const wanted: Dict = isDict(given) ? given : newDict();
+  const wanted: Dict = asDict(given) ?? newDict();
   const known: [string, Value][] = [
     ['attempts', 3],
     ['pause', 5],

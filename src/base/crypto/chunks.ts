@@ -1,7 +1,7 @@
 // Chunks of files between Halite master and minion: AES-256-GCM with a separate key, bound to the request they answer.
 import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
 import { pack } from '../codec/msgpack/index.ts';
-import type { Value } from '../codec/value.ts';
+import { asList, type Value } from '../codec/value.ts';
 import { HaliteError } from '../errors/index.ts';
 
 /**
@@ -68,7 +68,7 @@ export class ChunkCipher {
    * request.
    */
   open(reply: Value, request: ChunkRequest): Buffer {
-    const [format, nonce, tag, sealed, ...more] = Array.isArray(reply) ? reply : [];
+    const [format, nonce, tag, sealed, ...more] = asList(reply) ?? [];
     const hasForm =
       format === formatVersion && isBytes(nonce, nonceBytes) && isBytes(tag, tagBytes) && more.length === 0;
     if (!hasForm || !(sealed instanceof Uint8Array)) {

@@ -1,16 +1,15 @@
 // How the options of salt-call change the minion's configuration.
 import { resolve } from 'node:path';
-import { dictOf, type Value } from '../../base/codec/value.ts';
+import { asList, dictOf, type Value } from '../../base/codec/value.ts';
 import type { MinionOpts } from '../../base/config/opts.ts';
 import type { OptionValue } from '../optparse.ts';
 import { flagOption, type Settings, textOption } from '../settings.ts';
 
-const paths = (value: Value | undefined): string[] =>
-  Array.isArray(value) ? value.map((path) => resolve(String(path))) : [];
+const paths = (value: Value | undefined): string[] => (asList(value) ?? []).map((path) => resolve(String(path)));
 
 /** Folders of --module-dirs; one option may contain several, separated by commas. */
 export function moduleDirs(value: OptionValue | Value | undefined): string[] {
-  const given = Array.isArray(value) ? value.map(String) : [];
+  const given = (asList(value) ?? []).map(String);
   return given.flatMap((dir) => dir.split(',')).map((dir) => resolve(dir));
 }
 

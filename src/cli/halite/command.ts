@@ -1,5 +1,5 @@
 // The command `halite`: `doctor` and `explain`.
-import { newDict, type Value } from '../../base/codec/value.ts';
+import { asText, newDict, type Value } from '../../base/codec/value.ts';
 import { loadClientConfig } from '../../base/config/client.ts';
 import { configDirOf } from '../../base/config/load-files.ts';
 import { HaliteError, messageOf } from '../../base/errors/index.ts';
@@ -68,6 +68,6 @@ export async function halite(argv: readonly string[], io: Terminal = terminal): 
   }
   const settings = loadSettings({ spec, parsed, load: loadClientConfig, io, quiet: true });
   const named = parsed.values['config_dir'];
-  const configDir = configDirOf(typeof named === 'string' ? named : undefined, process.env);
+  const configDir = configDirOf(asText(named), process.env);
   return verb === 'doctor' ? doctor(settings, configDir) : explain(settings, configDir, words[0] ?? '');
 }

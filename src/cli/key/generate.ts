@@ -1,6 +1,8 @@
 // --gen-keys and --gen-signature.
+
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { asText } from '../../base/codec/value.ts';
 import type { ClientOpts } from '../../base/config/opts.ts';
 import { cleanKey, fingerprint, generateKeyPairFiles, loadPrivateKey, signKeyText } from '../../base/crypto/index.ts';
 import { HaliteError } from '../../base/errors/index.ts';
@@ -9,7 +11,7 @@ import { isPathComponent } from '../../base/util/valid-id.ts';
 const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 const signingPassphrase = (opts: ClientOpts): string | undefined => {
   const pass = opts.get('signing_key_pass');
-  return typeof pass === 'string' && pass !== '' ? pass : undefined;
+  return asText(pass) || undefined;
 };
 
 /** Creates `<dir>/<name>.pem` and `.pub`, and returns the fingerprint of the public key. */

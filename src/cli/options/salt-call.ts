@@ -11,18 +11,11 @@ import {
   noParseOption,
   outputGroup,
   profilingGroup,
+  switchOption,
 } from './shared.ts';
 
-const flag = (flags: string[], dest: string, help: string): OptionSpec => ({
-  flags,
-  dest,
-  action: 'store_true',
-  default: false,
-  help,
-});
-
 const own: OptionSpec[] = [
-  flag(['-g', '--grains'], 'grains_run', 'Print the grains.'),
+  switchOption(['-g', '--grains'], 'grains_run', 'Print the grains.'),
   {
     flags: ['-m', '--module-dirs'],
     dest: 'module_dirs',
@@ -39,7 +32,7 @@ const own: OptionSpec[] = [
     metavar: 'RETURNER',
     help: 'Returners that also get the result.',
   },
-  flag(['--local'], 'local', 'Work without a master, with files and pillar of this machine.'),
+  switchOption(['--local'], 'local', 'Work without a master, with files and pillar of this machine.'),
   {
     flags: ['--file-root'],
     dest: 'file_root',
@@ -53,8 +46,8 @@ const own: OptionSpec[] = [
     help: 'Folder with pillar data, as the base environment; may be given several times.',
   },
   { flags: ['--states-dir'], dest: 'states_dir', action: 'append', help: 'One more folder with state modules.' },
-  flag(['--retcode-passthrough'], 'retcode_passthrough', "Exit with the function's own code."),
-  flag(['--metadata'], 'print_metadata', 'Print outputter, return code and job id with the result.'),
+  switchOption(['--retcode-passthrough'], 'retcode_passthrough', "Exit with the function's own code."),
+  switchOption(['--metadata'], 'print_metadata', 'Print outputter, return code and job id with the result.'),
   {
     flags: ['--set-metadata'],
     dest: 'metadata',
@@ -62,9 +55,9 @@ const own: OptionSpec[] = [
     help: 'Data stored with the job, by which it can be found.',
   },
   { flags: ['--id'], dest: 'id', default: '', help: 'Use this minion id, instead of the configured one.' },
-  flag(['--skip-grains'], 'skip_grains', 'Do not collect grains.'),
-  flag(['--refresh-grains-cache'], 'refresh_grains_cache', 'Collect grains again, even if they are cached.'),
-  flag(['--no-return-event'], 'no_return_event', 'Do not report the result to the master.'),
+  switchOption(['--skip-grains'], 'skip_grains', 'Do not collect grains.'),
+  switchOption(['--refresh-grains-cache'], 'refresh_grains_cache', 'Collect grains again, even if they are cached.'),
+  switchOption(['--no-return-event'], 'no_return_event', 'Do not report the result to the master.'),
   {
     flags: ['-t', '--timeout'],
     dest: 'auth_timeout',
@@ -72,7 +65,7 @@ const own: OptionSpec[] = [
     default: 60,
     help: 'Seconds to wait for the master. Default: %default.',
   },
-  flag(['--output-diff'], 'state_output_diff', 'Show only states that changed something.'),
+  switchOption(['--output-diff'], 'state_output_diff', 'Show only states that changed something.'),
   { flags: ['--priv'], dest: 'user', help: 'Run as this user.' },
 ];
 

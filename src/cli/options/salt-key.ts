@@ -1,14 +1,16 @@
 // Options of `salt-key`.
 import type { CommandSpec, OptionGroup, OptionSpec } from '../optparse.ts';
-import { authGroup, basicOptions, epilogOf, hardCrashOption, loggingGroup, outputGroup, userOption } from './shared.ts';
+import {
+  authGroup,
+  basicOptions,
+  epilogOf,
+  hardCrashOption,
+  loggingGroup,
+  outputGroup,
+  switchOption,
+  userOption,
+} from './shared.ts';
 
-const flag = (flags: string[], dest: string, help: string): OptionSpec => ({
-  flags,
-  dest,
-  action: 'store_true',
-  default: false,
-  help,
-});
 const named = (flags: string[], dest: string, help: string): OptionSpec => ({ flags, dest, default: '', help });
 
 const actions: OptionGroup = {
@@ -22,33 +24,33 @@ const actions: OptionGroup = {
       ),
       metavar: 'ARG',
     },
-    flag(['-L', '--list-all'], 'list_all', 'List all keys; the same as "--list all".'),
+    switchOption(['-L', '--list-all'], 'list_all', 'List all keys; the same as "--list all".'),
     named(
       ['-a', '--accept'],
       'accept',
       'Accept the pending key with this id or glob; --include-rejected and --include-denied extend the selection.',
     ),
-    flag(['-A', '--accept-all'], 'accept_all', 'Accept all pending keys.'),
+    switchOption(['-A', '--accept-all'], 'accept_all', 'Accept all pending keys.'),
     named(
       ['-r', '--reject'],
       'reject',
       'Reject the pending key with this id or glob; --include-accepted and --include-denied extend the selection.',
     ),
-    flag(['-R', '--reject-all'], 'reject_all', 'Reject all pending keys.'),
-    flag(
+    switchOption(['-R', '--reject-all'], 'reject_all', 'Reject all pending keys.'),
+    switchOption(
       ['--include-all'],
       'include_all',
       'The same as --include-rejected when accepting, --include-accepted when rejecting.',
     ),
-    flag(['--include-accepted'], 'include_accepted', 'Also reject accepted keys.'),
-    flag(['--include-rejected'], 'include_rejected', 'Also accept rejected keys.'),
-    flag(['--include-denied'], 'include_denied', 'Also accept or reject denied keys.'),
+    switchOption(['--include-accepted'], 'include_accepted', 'Also reject accepted keys.'),
+    switchOption(['--include-rejected'], 'include_rejected', 'Also accept rejected keys.'),
+    switchOption(['--include-denied'], 'include_denied', 'Also accept or reject denied keys.'),
     named(['-p', '--print'], 'print', 'Print the public key with this id or glob.'),
-    flag(['-P', '--print-all'], 'print_all', 'Print all public keys.'),
+    switchOption(['-P', '--print-all'], 'print_all', 'Print all public keys.'),
     named(['-d', '--delete'], 'delete', 'Delete the key with this id or glob.'),
-    flag(['-D', '--delete-all'], 'delete_all', 'Delete all keys.'),
+    switchOption(['-D', '--delete-all'], 'delete_all', 'Delete all keys.'),
     named(['-f', '--finger'], 'finger', 'Print the fingerprint of the key with this id or glob.'),
-    flag(['-F', '--finger-all'], 'finger_all', 'Print all fingerprints.'),
+    switchOption(['-F', '--finger-all'], 'finger_all', 'Print all fingerprints.'),
   ],
 };
 
@@ -69,7 +71,7 @@ const generation: OptionGroup = {
       default: 2048,
       help: 'Size of new keys in bits, 2048 to 32768. Default: %default.',
     },
-    flag(
+    switchOption(
       ['--gen-signature'],
       'gen_signature',
       "Sign the master's public key, so that minions can verify it (file master_pubkey_signature). " +
@@ -78,7 +80,7 @@ const generation: OptionGroup = {
     named(['--priv'], 'priv', 'Private key to sign with.'),
     named(['--signature-path'], 'signature_path', 'Folder for the signature file.'),
     named(['--pub'], 'pub', 'Public key to be signed.'),
-    flag(['--auto-create'], 'auto_create', 'Create the signing key pair when there is none.'),
+    switchOption(['--auto-create'], 'auto_create', 'Create the signing key pair when there is none.'),
   ],
 };
 
@@ -91,8 +93,8 @@ export const saltKeySpec = (): CommandSpec => ({
     ...basicOptions(),
     userOption('salt-key'),
     hardCrashOption(),
-    flag(['-q', '--quiet'], 'quiet', 'Print nothing.'),
-    flag(['-y', '--yes'], 'yes', 'Answer every question with yes. Default: %default.'),
+    switchOption(['-q', '--quiet'], 'quiet', 'Print nothing.'),
+    switchOption(['-y', '--yes'], 'yes', 'Answer every question with yes. Default: %default.'),
     {
       flags: ['--rotate-aes-key'],
       dest: 'rotate_aes_key',

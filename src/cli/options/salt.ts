@@ -11,23 +11,16 @@ import {
   loggingGroup,
   noParseOption,
   outputGroup,
+  switchOption,
   targetGroups,
   timeoutOption,
 } from './shared.ts';
 
-const flag = (flags: string[], dest: string, help: string): OptionSpec => ({
-  flags,
-  dest,
-  action: 'store_true',
-  default: false,
-  help,
-});
-
 const own: OptionSpec[] = [
-  flag(['-s', '--static'], 'static', 'Print all answers together after the last one.'),
-  flag(['-p', '--progress'], 'progress', 'Show how many minions have answered.'),
-  flag(['--failhard'], 'failhard', 'Stop a batch at the first failure.'),
-  flag(['--async'], 'async', 'Send the job, print its id and do not wait.'),
+  switchOption(['-s', '--static'], 'static', 'Print all answers together after the last one.'),
+  switchOption(['-p', '--progress'], 'progress', 'Show how many minions have answered.'),
+  switchOption(['--failhard'], 'failhard', 'Stop a batch at the first failure.'),
+  switchOption(['--async'], 'async', 'Send the job, print its id and do not wait.'),
   {
     flags: ['--subset'],
     dest: 'subset',
@@ -35,7 +28,7 @@ const own: OptionSpec[] = [
     default: 0,
     help: 'Run on this many minions, chosen at random among those targeted.',
   },
-  flag(['-v', '--verbose'], 'verbose', 'Print the job id first, and more in the summary.'),
+  switchOption(['-v', '--verbose'], 'verbose', 'Print the job id first, and more in the summary.'),
   {
     flags: ['--hide-timeout'],
     dest: 'show_timeout',
@@ -43,7 +36,7 @@ const own: OptionSpec[] = [
     default: true,
     help: 'Do not list minions that did not answer.',
   },
-  flag(['--show-jid'], 'show_jid', 'Print the job id first.'),
+  switchOption(['--show-jid'], 'show_jid', 'Print the job id first.'),
   {
     flags: ['-b', '--batch', '--batch-size'],
     dest: 'batch',
@@ -92,7 +85,7 @@ const own: OptionSpec[] = [
     default: ',',
     help: 'Separator of the arguments of several functions in one command, when commas occur in them.',
   },
-  flag(['--summary'], 'cli_summary', 'Print counts of answers and failures at the end.'),
+  switchOption(['--summary'], 'cli_summary', 'Print counts of answers and failures at the end.'),
   {
     flags: ['--metadata'],
     dest: 'metadata',
@@ -100,10 +93,10 @@ const own: OptionSpec[] = [
     metavar: 'METADATA',
     help: 'Data stored with the job, by which it can be found.',
   },
-  { ...flag(['--start-event'], 'start_event', 'Minions announce that they received the job.'), ours: true },
-  flag(['--output-diff'], 'state_output_diff', 'Show only states that changed something.'),
-  flag(['--config-dump'], 'config_dump', 'Print the effective master configuration and stop.'),
-  flag(['--preview-target'], 'preview_target', 'List the minions that the target matches, and run nothing.'),
+  { ...switchOption(['--start-event'], 'start_event', 'Minions announce that they received the job.'), ours: true },
+  switchOption(['--output-diff'], 'state_output_diff', 'Show only states that changed something.'),
+  switchOption(['--config-dump'], 'config_dump', 'Print the effective master configuration and stop.'),
+  switchOption(['--preview-target'], 'preview_target', 'List the minions that the target matches, and run nothing.'),
 ];
 
 const halite: OptionSpec[] = [
@@ -132,16 +125,16 @@ const halite: OptionSpec[] = [
       'Send nothing unless at least this share (98%) or number of the targeted minions are reachable; ' +
       'succeed when as many succeeded.',
   },
-  { ...flag(['--group'], 'group', 'Print equal answers once, with the minions that gave them.'), ours: true },
+  { ...switchOption(['--group'], 'group', 'Print equal answers once, with the minions that gave them.'), ours: true },
   {
-    ...flag(
+    ...switchOption(
       ['--explain'],
       'explain',
       'Give the reason and its evidence for every minion without an answer, also in JSON.',
     ),
     ours: true,
   },
-  { ...flag(['--no-progress'], 'no_progress', 'No live progress, also with many targets.'), ours: true },
+  { ...switchOption(['--no-progress'], 'no_progress', 'No live progress, also with many targets.'), ours: true },
 ];
 
 export const saltSpec = (): CommandSpec => ({

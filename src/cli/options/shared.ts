@@ -113,7 +113,7 @@ export const daemonOptions = (prog: string): OptionSpec[] => [
   },
 ];
 
-const switchOption = (flags: string[], dest: string, help: string): OptionSpec => ({
+export const switchOption = (flags: string[], dest: string, help: string): OptionSpec => ({
   flags,
   dest,
   action: 'store_true',

@@ -1,6 +1,7 @@
 // The command `salt-run`: asks the master to run a runner and prints its result.
+import { textField } from '../../base/codec/fields.ts';
 import { JsonText } from '../../base/codec/json/index.ts';
-import { type Dict, dictGet, dictHas, dictSize, isDict, type Value } from '../../base/codec/value.ts';
+import { dictGet, dictHas, dictSize, fieldOf, isDict, type Value } from '../../base/codec/value.ts';
 import { parseInput } from '../../base/codec/yaml/cli-value.ts';
 import { loadClientConfig } from '../../base/config/client.ts';
 import type { ClientOpts } from '../../base/config/opts.ts';
@@ -28,17 +29,12 @@ async function printDocs(settings: Settings<ClientOpts>, wanted: string): Promis
   return exitCodes.ok;
 }
 
-const textIn = (dict: Dict, key: string): string | undefined => {
-  const value = dictGet(dict, key);
-  return typeof value === 'string' ? value : undefined;
-};
-
 /** A runner may name its outputter next to its data; then only the data is printed. */
 export function resultParts(result: RunnerResult): { data: Value | JsonText; out: string | undefined } {
   const { ret } = result;
   if (ret instanceof JsonText) return { data: ret, out: ret.facts.outputter ?? result.out };
   if (!isDict(ret)) return { data: ret, out: result.out };
-  const outputter = textIn(ret, 'outputter');
+  const outputter = textField(ret, 'outputter');
   if (dictSize(ret) === 2 && dictHas(ret, 'data') && outputter !== undefined) {
     return { data: dictGet(ret, 'data') ?? null, out: outputter };
   }
@@ -48,7 +44,7 @@ export function resultParts(result: RunnerResult): { data: Value | JsonText; out
 /** The runner's own code, or the one in its result, where orchestrations put it. */
 export function exitCodeOf(result: RunnerResult): number {
   const inside = (value: Value): number | undefined => {
-    const code = isDict(value) ? dictGet(value, 'retcode') : undefined;
+    const code = fieldOf(value, 'retcode');
     return typeof code === 'number' ? code : undefined;
   };
   if (result.retcode !== 0) return result.retcode;

@@ -1,5 +1,5 @@
 // Converts the settings of `salt` to the request for the master.
-import { type Dict, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { asDict, type Dict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { parseCliYaml } from '../../base/codec/yaml/cli-value.ts';
 import type { ClientOpts } from '../../base/config/opts.ts';
 import { parseDuration } from '../../base/util/durations.ts';
@@ -125,5 +125,5 @@ export async function publishCall(settings: Settings<ClientOpts>, request: SaltR
 export function nodegroupsFor(settings: Settings<ClientOpts>, { tgt, tgtType }: SaltRequest): Dict | undefined {
   const uses = tgtType === 'nodegroup' || (tgtType === 'compound' && String(tgt).includes('N@'));
   const groups = uses ? settings.opts.get('nodegroups') : undefined;
-  return isDict(groups) ? groups : undefined;
+  return asDict(groups);
 }

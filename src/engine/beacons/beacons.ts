@@ -1,5 +1,6 @@
 // The beacons of a minion: those of its configuration and its pillar, and changes while it runs.
 import {
+  asList,
   type Dict,
   dictEntries,
   dictGet,
@@ -77,7 +78,7 @@ export class Beacons {
       this.#own.set(name, newDict([...Object.entries(flatSettings(config)), ['enabled', on]]));
       return;
     }
-    const parts = Array.isArray(config) ? config : [];
+    const parts = asList(config) ?? [];
     const isSwitch = (part: Value): boolean => isDict(part) && dictGet(part, 'enabled') !== undefined;
     const rest = parts.map((part) =>
       isSwitch(part) ? newDict([...Object.entries(flatSettings(part)), ['enabled', on] as const]) : part,

@@ -1,6 +1,6 @@
 // The process in which beacons run: gets configurations from the daemon and returns events.
 
-import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { newDict, oneOrMore, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { withTimeout } from '../../base/util/with-timeout.ts';
 import type { BeaconContext } from '../../extend/sdk/index.ts';
 import { createContext, type Runtime } from '../exec/index.ts';
@@ -40,7 +40,7 @@ export function beaconContext(runtime: () => Runtime, name: string, signal: Abor
 /** Whether states are being applied, by the daemon or by salt-call. */
 async function stateRuns(runtime: Runtime): Promise<boolean> {
   const running = (await runtime.minion.running()) as unknown as { fun: Value }[];
-  return running.some(({ fun }) => (Array.isArray(fun) ? fun : [fun]).some((name) => String(name).startsWith('state')));
+  return running.some(({ fun }) => oneOrMore(fun).some((name) => String(name).startsWith('state')));
 }
 
 export function createBeaconProcess(host: BeaconProcessHost): BeaconProcess {

@@ -1,10 +1,10 @@
 // Requests of functions about a minion's beacons: `{func, name, beacon_data, …}`, the messages of Salt's own module.
+import { textField } from '../../base/codec/fields.ts';
 import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import type { Beacons } from './beacons.ts';
 
 const answer = (fields: Record<string, Value>): PlainDict => newDict(Object.entries(fields));
-const textOf = (request: PlainDict, key: string): string => (typeof request[key] === 'string' ? request[key] : '');
 
 type Change = (beacons: Beacons, name: string, data: Value) => string;
 
@@ -62,7 +62,10 @@ async function look(beacons: Beacons, func: string, request: PlainDict): Promise
     case 'list_available':
       return answer({ complete: true, beacons: [...(await beacons.host.available())] });
     case 'validate_beacon': {
-      const { valid, comment } = await beacons.host.validate(textOf(request, 'name'), request['beacon_data'] ?? null);
+      const { valid, comment } = await beacons.host.validate(
+        textField(request, 'name') ?? '',
+        request['beacon_data'] ?? null,
+      );
       return answer({ complete: true, valid, vcomment: comment });
     }
     case 'save':
@@ -74,8 +77,8 @@ async function look(beacons: Beacons, func: string, request: PlainDict): Promise
 
 /** Handles a request and returns `{complete, comment, beacons}`, or other requested data. */
 export async function answerBeacons(beacons: Beacons, request: PlainDict): Promise<PlainDict> {
-  const func = textOf(request, 'func');
-  const name = textOf(request, 'name');
+  const func = textField(request, 'func') ?? '';
+  const name = textField(request, 'name') ?? '';
   const seen = await look(beacons, func, request);
   if (seen) return seen;
   const change = Object.hasOwn(changes, func) ? changes[func] : undefined;

@@ -1,7 +1,7 @@
 // The file in which a minion saves its beacons: `beacons.conf` next to its other included configuration.
 import { mkdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { type Dict, dictGet, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { asDict, type Dict, fieldOf, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { dumpYaml, loadYaml } from '../../base/codec/yaml/index.ts';
 import { replaceFile } from '../../base/util/replace-file.ts';
 
@@ -18,8 +18,8 @@ export async function readSavedBeacons(path: string): Promise<Dict> {
     throw error;
   });
   const value = text.trim() === '' ? null : loadYaml(text);
-  const beacons = isDict(value) ? dictGet(value, 'beacons') : undefined;
-  return isDict(beacons ?? null) ? (beacons as Dict) : newDict();
+  const beacons = fieldOf(value, 'beacons');
+  return asDict(beacons) ?? newDict();
 }
 
 /** Replaces the file atomically. Without beacons it is empty, as in Salt. */

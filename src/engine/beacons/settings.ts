@@ -1,5 +1,5 @@
 // The configuration of one beacon: Salt's list of maps, split into the keys of the minion and those of the beacon.
-import { dictEntries, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { asText, dictEntries, isDict, newDict, oneOrMore, type PlainDict, type Value } from '../../base/codec/value.ts';
 
 /** Keys that the minion itself reads; all others belong to the beacon. */
 export interface BeaconSettings {
@@ -17,7 +17,7 @@ const minionKeys = new Set(['enabled', 'interval', 'disable_during_state_run', '
 
 /** The list as one map. */
 export function flatSettings(config: Value): PlainDict {
-  const parts = Array.isArray(config) ? config : [config];
+  const parts = oneOrMore(config);
   return newDict(
     parts.flatMap((part) =>
       isDict(part) ? dictEntries(part).map(([key, value]): [string, Value] => [String(key), value]) : [],
@@ -28,7 +28,7 @@ export function flatSettings(config: Value): PlainDict {
 /** The beacon that a configuration names, even if it is otherwise invalid. */
 export function kindOf(name: string, config: Value): string {
   const given = flatSettings(config)['beacon_module'];
-  return typeof given === 'string' && given !== '' ? given : name;
+  return asText(given) || name;
 }
 
 const isTrue = (value: Value | undefined): boolean =>

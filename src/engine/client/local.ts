@@ -1,10 +1,12 @@
 // Calls over the master's unix socket; items are streamed back.
+
 import { readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { readValue } from '../../base/codec/json/index.ts';
 import { type Dict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
+import { wireTexts } from '../../protocol/job/job.ts';
 import { connectIpc, type IpcClient } from '../../protocol/wire/ipc.ts';
 import { isProblem, type Problem } from '../../protocol/wire/messages/fields.ts';
 import {
@@ -113,7 +115,7 @@ class SocketClient implements LocalClient {
     options: { delimiter?: string; nodegroups?: Dict } = {},
   ): Promise<TargetPreview> {
     const args = {
-      tgt: typeof tgt === 'string' ? tgt : [...tgt],
+      tgt: wireTexts(tgt),
       tgt_type: tgtType,
       delimiter: options.delimiter ?? null,
       nodegroups: options.nodegroups ?? null,

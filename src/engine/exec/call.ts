@@ -1,6 +1,6 @@
 // Runs the function (or functions) of a job and returns the outcome.
 import { isTruthy } from '../../base/codec/python/index.ts';
-import { dictGet, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { asList, dictGet, isDict, newDict, oneOrMore, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import { docstring } from '../../extend/loader/index.ts';
 import type { PublishedJob } from '../../protocol/job/job.ts';
@@ -68,7 +68,7 @@ async function runSeveral(
   const outcomes: Outcome[] = [];
   for (const [at, fun] of names.entries()) {
     const arg = args[at];
-    outcomes.push(await callFunction(runtime, state, fun, Array.isArray(arg) ? arg : []).catch(unexpected));
+    outcomes.push(await callFunction(runtime, state, fun, asList(arg) ?? []).catch(unexpected));
   }
   if (runtime.opts()['multifunc_ordered'] === true) {
     return {
@@ -109,7 +109,7 @@ function refuseInBlackout(runtime: Runtime, fun: string): void {
 function refuseExecutors(runtime: Runtime, job: PublishedJob | undefined): void {
   const asked = job?.options?.module_executors ?? runtime.opts()['module_executors'];
   if (asked === undefined || asked === null || (isDict(asked) && Object.keys(asked).length === 0)) return;
-  for (const name of Array.isArray(asked) ? asked : [asked]) {
+  for (const name of oneOrMore(asked)) {
     if (name !== 'direct_call') throw new HaliteError('call.arguments', `Executor '${String(name)}' is not available`);
   }
 }

@@ -1,7 +1,10 @@
 // Converts given values to the declared types of a function, or names the parameter that does not fit.
 import { isTrue, isTruthy, pyRepr, pyStr } from '../../base/codec/python/index.ts';
 import {
+  asDict,
+  asList,
   asNumber,
+  asText,
   dictEntries,
   dictOf,
   dictSize,
@@ -145,7 +148,7 @@ function toForm(forms: readonly Form[], value: Value): Value | undefined {
 function inForm(form: Form, value: Value): Value | undefined {
   switch (form) {
     case 'string':
-      return typeof value === 'string' ? value : undefined;
+      return asText(value);
     case 'bool':
       return typeof value === 'boolean' ? value : undefined;
     case 'int':
@@ -153,9 +156,9 @@ function inForm(form: Form, value: Value): Value | undefined {
     case 'float':
       return asNumber(value);
     case 'list':
-      return Array.isArray(value) ? value : undefined;
+      return asList(value);
     case 'dict':
-      return isDict(value) ? value : undefined;
+      return asDict(value);
   }
 }
 

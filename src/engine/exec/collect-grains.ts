@@ -2,7 +2,7 @@
 
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type Dict, dictEntries, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { asDict, type Dict, dictEntries, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { messageOf } from '../../base/errors/index.ts';
 import { mergeRecurse } from '../../base/util/deep-merge.ts';
 import { globMatcher } from '../../base/util/fnmatch.ts';
@@ -78,7 +78,7 @@ async function grainsFile(opts: Opts, log: ExtensionLog): Promise<Dict> {
   try {
     const { loadYaml } = await import('../../base/codec/yaml/index.ts');
     const value = loadYaml(text);
-    return value !== null && isDict(value) ? value : newDict();
+    return asDict(value) ?? newDict();
   } catch (error) {
     log.warn('Bad syntax in grains file! Skipping.', { path, error: messageOf(error) });
     return newDict();

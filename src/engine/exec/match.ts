@@ -1,5 +1,5 @@
 // Whether a target expression matches this minion.
-import { type Dict, isDict, type Value } from '../../base/codec/value.ts';
+import { asDict, type Dict, type Value } from '../../base/codec/value.ts';
 import { matches, parseTarget } from '../../protocol/target/index.ts';
 
 export interface MatchSubject {
@@ -20,7 +20,7 @@ export async function matchesMinion(
   const target = parseTarget(expression, kind, {
     delimiter,
     lenient: true,
-    nodegroups: nodegroups !== undefined && nodegroups !== null && isDict(nodegroups) ? nodegroups : undefined,
+    nodegroups: asDict(nodegroups),
   });
   const found = matches(target, { id: subject.id, grains: subject.grains as Dict, pillar: subject.pillar as Dict });
   return found === 'match';

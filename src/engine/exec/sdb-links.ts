@@ -1,5 +1,5 @@
 // Resolves references to secret stores that configuration files contain in place of values.
-import { dictEntries, dictOf, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { asText, dictEntries, dictOf, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError, messageOf } from '../../base/errors/index.ts';
 import { Loader } from '../../extend/loader/index.ts';
 import type { ExtensionLog, MinionServices, SdbServices } from '../../extend/sdk/index.ts';
@@ -21,7 +21,7 @@ export async function resolveLinks(
   const loader = new Loader({ opts: () => opts, grains: () => none, log, userCode: 'names' });
   const ctx = createContext(
     {
-      id: typeof opts['id'] === 'string' ? opts['id'] : '',
+      id: asText(opts['id']) ?? '',
       loader,
       log,
       minion: noMinion,

@@ -1,5 +1,13 @@
 // `sdb://<profile>/<key>`: finds the profile and calls its driver.
-import { type Dict, dictEntries, dictGet, isDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import {
+  type Dict,
+  dictEntries,
+  dictGet,
+  fieldOf,
+  isDict,
+  type PlainDict,
+  type Value,
+} from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import type { Loader } from '../../extend/loader/index.ts';
 import type { ModuleContext, Sdb, SdbServices } from '../../extend/sdk/index.ts';
@@ -23,7 +31,7 @@ function addressOf(uri: Value, ctx: ModuleContext): Address | string {
   const profile = [own, inPillar].find(
     (found) => found !== undefined && isDict(found) && dictEntries(found).length > 0,
   );
-  const driver = profile !== undefined && isDict(profile) ? dictGet(profile, 'driver') : undefined;
+  const driver = fieldOf(profile, 'driver');
   if (typeof driver !== 'string') return `SDB profile "${name}" wasnt found in the minion configuration`;
   return { profile: profile as Dict, driver, key };
 }

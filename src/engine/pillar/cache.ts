@@ -2,7 +2,7 @@
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pack, unpack } from '../../base/codec/msgpack/index.ts';
-import { asNumber, type Dict, dictEntries, dictGet, dictOf, isDict, type Value } from '../../base/codec/value.ts';
+import { asNumber, type Dict, dictEntries, dictGet, dictOf, fieldOf, isDict } from '../../base/codec/value.ts';
 import { isPathComponent } from '../../base/util/index.ts';
 import { replaceFile } from '../../base/util/replace-file.ts';
 
@@ -88,8 +88,8 @@ export class PillarCache {
 }
 
 function readEntry(stored: Dict, minionId: string): Entry | undefined {
-  const pillars = inner(dictGet(stored, dataKey), minionId);
-  const at = asNumber(inner(dictGet(stored, timeKey), minionId));
+  const pillars = fieldOf(dictGet(stored, dataKey), minionId);
+  const at = asNumber(fieldOf(dictGet(stored, timeKey), minionId));
   if (at === undefined || pillars === undefined || !isDict(pillars)) return undefined;
   const byEnvironment = new Map<string | null, Dict>();
   for (const [env, pillar] of dictEntries(pillars)) {
@@ -97,6 +97,3 @@ function readEntry(stored: Dict, minionId: string): Entry | undefined {
   }
   return { at, byEnvironment };
 }
-
-const inner = (value: Value | undefined, key: string): Value | undefined =>
-  value !== undefined && isDict(value) ? dictGet(value, key) : undefined;

@@ -1,5 +1,5 @@
 // One compilation: its options, folders, renderers and errors, shared by the steps.
-import { type Dict, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { asList, type Dict, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { ignoreRules } from '../files/ignore.ts';
 import type { RenderHost } from '../render/index.ts';
 import { PillarErrors } from './errors.ts';
@@ -52,7 +52,8 @@ export function startCompilation(
   const errors = new PillarErrors(process.log);
   const log = errors.maskedLog();
   const { opts, roots, saltenv, pillarenv } = pillarOpts(given, request, log);
-  const ignored = ignoreRules(texts(given['file_ignore_regex']), texts(given['file_ignore_glob']));
+  const rules = (option: string): string[] => (asList(given[option]) ?? []).map(String);
+  const ignored = ignoreRules(rules('file_ignore_regex'), rules('file_ignore_glob'));
   const source = new PillarRoots(roots, (name) => ignored(name));
   const { grains, minionId } = request;
   const host: RenderHost = {
@@ -81,8 +82,6 @@ export function withPillar(compilation: Compilation, pillar: Dict): Compilation 
   opts['pillar'] = pillar;
   return { ...compilation, opts, host: { ...compilation.host, opts, pillar } };
 }
-
-const texts = (value: Value | undefined): string[] => (Array.isArray(value) ? value.map(String) : []);
 
 function dictOr(value: Value | undefined, wrong: () => void): Dict {
   if (value !== undefined && isDict(value)) return value;

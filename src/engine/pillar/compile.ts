@@ -1,10 +1,10 @@
 // The pillar of one minion, from top files to decrypted values.
 import {
+  asDict,
   type Dict,
   dictEntries,
   dictGet,
   dictOf,
-  isDict,
   newDict,
   type PlainDict,
   type Value,
@@ -72,7 +72,7 @@ async function compile(compilation: Compilation, external: boolean): Promise<Dic
 
 function pillarSoFar(opts: PlainDict): Dict {
   const known = opts['pillar'];
-  return known !== undefined && isDict(known) ? known : newDict();
+  return asDict(known) ?? newDict();
 }
 
 function masterOpts(opts: PlainDict): Dict {

@@ -1,5 +1,5 @@
 // Decryption of single pillar keys (`decrypt_pillar`), after everything is merged.
-import { type Dict, dictEntries, dictGet, dictOf, isDict, type Value } from '../../base/codec/value.ts';
+import { asList, type Dict, dictEntries, dictOf, fieldOf, isDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError, messageOf } from '../../base/errors/index.ts';
 import { applyRenderer, type RenderHost } from '../render/index.ts';
 import type { Compilation } from './compilation.ts';
@@ -12,7 +12,7 @@ export async function decryptPillar(compilation: Compilation, pillar: Dict): Pro
   const wanted = isDict(setting) ? dictEntries(setting) : repack(setting);
   if (wanted.length === 0) errors.add('decrypt_pillar config option is malformed');
   const delimiter = String(opts['decrypt_pillar_delimiter'] ?? ':');
-  const valid = Array.isArray(opts['decrypt_pillar_renderers']) ? opts['decrypt_pillar_renderers'].map(String) : [];
+  const valid = (asList(opts['decrypt_pillar_renderers']) ?? []).map(String);
   let done = pillar;
   for (const [key, named] of wanted) {
     const path = String(key).split(delimiter);
@@ -57,10 +57,7 @@ function repack(list: Value): [Value, Value][] {
 }
 
 function valueAt(dict: Value, path: readonly string[]): Value | undefined {
-  return path.reduce<Value | undefined>(
-    (at, key) => (at !== undefined && isDict(at) ? dictGet(at, key) : undefined),
-    dict,
-  );
+  return path.reduce<Value | undefined>((at, key) => fieldOf(at, key), dict);
 }
 
 function replaced(value: Value, path: readonly string[], now: Value): Value {

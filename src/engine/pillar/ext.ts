@@ -1,10 +1,13 @@
 // External pillars: each entry of `ext_pillar` is evaluated in turn, and its data is merged.
 import {
+  asDict,
   type Dict,
   dictEntries,
-  dictGet,
+  dictSize,
+  fieldOf,
   isDict,
   newDict,
+  oneOrMore,
   type PlainDict,
   type Value,
 } from '../../base/codec/value.ts';
@@ -65,7 +68,7 @@ export async function externalPillar(
 const isExcluded = (list: Value | undefined, name: Value): boolean => Array.isArray(list) && list.includes(name);
 
 function sizeOf(dict: Dict): number {
-  return dict instanceof Map ? dict.size : Object.keys(dict).length;
+  return dictSize(dict);
 }
 
 /** The data of one source; undefined when it has none, or fails. */
@@ -104,7 +107,7 @@ export async function updateSources(compilation: Compilation, kind: string, want
   const listed = opts['ext_pillar'];
   const found = newDict();
   for (const entry of Array.isArray(listed) && loaded?.extension.update ? listed : []) {
-    const settings = isDict(entry) ? dictGet(entry, kind) : undefined;
+    const settings = fieldOf(entry, kind);
     if (settings === undefined || !loaded?.extension.update) continue;
     const args = bindSettings(loaded.extension, minionId, newDict(), settings);
     const context = contextOf(compilation, newDict(), async () => newDict());
@@ -120,7 +123,7 @@ const signatures = new WeakMap<Params, Params>();
 function bindSettings(extension: Pillar, minionId: string, pillar: Dict, settings: Value): unknown {
   const params = signatures.get(extension.params) ?? { ...leading, ...extension.params };
   signatures.set(extension.params, params);
-  const byPlace = isDict(settings) ? [] : Array.isArray(settings) ? settings : [settings];
+  const byPlace = isDict(settings) ? [] : oneOrMore(settings);
   const byName: PlainDict = newDict();
   if (isDict(settings)) for (const [key, value] of dictEntries(settings)) byName[String(key)] = value;
   return bindArguments('ext_pillar', params, [minionId, pillar, ...byPlace], byName);
@@ -132,7 +135,7 @@ function contextOf(compilation: Compilation, pillar: Dict, compileRoots: PillarC
   // The sources see the master's own id, as in Salt.
   if (givenOpts['id'] !== undefined) own['id'] = givenOpts['id'];
   const { nodegroups } = opts;
-  const groups = nodegroups !== undefined && isDict(nodegroups) ? nodegroups : undefined;
+  const groups = asDict(nodegroups);
   return {
     minionId,
     grains,

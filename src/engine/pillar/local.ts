@@ -1,5 +1,5 @@
 // The pillar of a minion without a master (`salt-call --local`, `file_client: local`): compiled from its own folders.
-import { type Dict, newDict, type Value } from '../../base/codec/value.ts';
+import { asText, type Dict, newDict, type Value } from '../../base/codec/value.ts';
 import type { ExtensionLog } from '../../extend/sdk/index.ts';
 import { compilePillar } from './compile.ts';
 import { createProcessHost } from './process-host.ts';
@@ -21,12 +21,11 @@ export function compilePillarLocally(
 ): Promise<Dict> {
   const { log, signal, override } = options;
   const own = newDict(Object.entries(opts));
-  const textOf = (value: Value | undefined): string | undefined => (typeof value === 'string' ? value : undefined);
   return compilePillar(createProcessHost(own, log).host(signal), own, {
     minionId: String(opts['id'] ?? ''),
     grains,
-    saltenv: options.saltenv ?? textOf(opts['saltenv']),
-    pillarenv: options.pillarenv ?? textOf(opts['pillarenv']),
+    saltenv: options.saltenv ?? asText(opts['saltenv']),
+    pillarenv: options.pillarenv ?? asText(opts['pillarenv']),
     override,
     ext: options.ext,
   });

@@ -1,5 +1,5 @@
 // Merging of pillar sources with the configured strategy.
-import { type Dict, dictEntries, dictOf, isDict, type Value } from '../../base/codec/value.ts';
+import { asText, type Dict, dictEntries, dictOf, isDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import { type MergeStrategy, mergeDicts, mergeRecurse, mergeStrategies } from '../../base/util/index.ts';
 import { aggregate } from '../../extend/sdk/aggregation.ts';
@@ -8,7 +8,7 @@ export type Merge = (base: Value, over: Value) => Dict;
 
 /** The merge function for the options. */
 export function mergerOf(opts: Readonly<Record<string, Value>>, warn: (text: string) => void): Merge {
-  const renderer = typeof opts['renderer'] === 'string' ? opts['renderer'] : 'yaml';
+  const renderer = asText(opts['renderer']) ?? 'yaml';
   const mergeLists = opts['pillar_merge_lists'] === true;
   const asked = String(opts['pillar_source_merging_strategy'] || 'smart');
   const isYamlex = renderer.split('|').at(-1) === 'yamlex' || renderer.startsWith('yamlex_');

@@ -1,6 +1,6 @@
 // Messages between the master and its pillar workers. Values are packed: cloning would lose prototypes and floats.
 import { pack, unpack } from '../../base/codec/msgpack/index.ts';
-import { dictEntries, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { asDict, dictEntries, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import type { PillarRequest } from './types.ts';
 
 export type WorkKind = 'compile' | 'top' | 'explain' | 'update';
@@ -39,7 +39,7 @@ export function unpackRequest(body: Uint8Array): { request: PillarRequest; extra
   const grains = fields['grains'];
   const request: PillarRequest = {
     minionId: String(fields['minionId']),
-    grains: grains !== undefined && isDict(grains) ? grains : newDict(),
+    grains: asDict(grains) ?? newDict(),
     saltenv: fields['saltenv'] === undefined ? undefined : String(fields['saltenv']),
     pillarenv: fields['pillarenv'] === undefined ? undefined : String(fields['pillarenv']),
     override: fields['override'],

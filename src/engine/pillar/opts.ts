@@ -1,5 +1,5 @@
 // The options of a compilation: the master's, adapted to the minion.
-import { type Dict, dictEntries, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { asList, type Dict, dictEntries, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import type { ExtensionLog } from '../../extend/sdk/index.ts';
 import type { PillarRootsMap } from './roots.ts';
 import type { PillarRequest } from './types.ts';
@@ -22,8 +22,8 @@ export function pillarOpts(
   const opts = newDict(Object.entries(given));
   if (request.pillarenv === undefined && given['pillarenv_from_saltenv'] === true)
     opts['pillarenv'] = request.saltenv ?? null;
-  const saltenv = request.saltenv ?? textOf(given['saltenv']);
-  const pillarenv = request.pillarenv ?? textOf(opts['pillarenv']);
+  const saltenv = request.saltenv ?? nameOf(given['saltenv']);
+  const pillarenv = request.pillarenv ?? nameOf(opts['pillarenv']);
   opts['file_client'] = 'local';
   opts['grains'] = request.grains;
   opts['saltenv'] = saltenv ?? null;
@@ -38,8 +38,10 @@ export function pillarOpts(
   return { opts, roots, saltenv, pillarenv };
 }
 
-const textOf = (value: Value | undefined): string | undefined =>
-  value === null || value === undefined ? undefined : String(value);
+/** An environment may be named by a number. */
+function nameOf(environment: Value | undefined): string | undefined {
+  return environment === null || environment === undefined ? undefined : String(environment);
+}
 
 function topAddress(top: string): string {
   return top.startsWith('salt://') ? top : `salt://${top.replace(/^\//, '')}`;
@@ -50,7 +52,7 @@ export function rootsOf(value: Value | undefined, wanted: string): PillarRootsMa
   const roots: Record<string, readonly string[]> = Object.create(null);
   let any: readonly string[] | undefined;
   for (const [env, folders] of value !== undefined && isDict(value) ? dictEntries(value) : []) {
-    const list = Array.isArray(folders) ? folders.map(String) : [];
+    const list = (asList(folders) ?? []).map(String);
     if (env === anyEnvironment) any = list;
     else roots[String(env)] = list;
   }
@@ -73,7 +75,7 @@ function onDemand(ext: Value | undefined, opts: Readonly<Record<string, Value>>,
     return undefined;
   }
   const listed = opts['on_demand_ext_pillar'];
-  const allowed = Array.isArray(listed) ? listed : [];
+  const allowed = asList(listed) ?? [];
   const refused = dictEntries(ext)
     .map(([name]) => name)
     .filter((name) => !allowed.includes(name));

@@ -1,7 +1,7 @@
 // A small pool of worker threads that compile pillars: started when needed, ended when idle, replaced when they die.
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
-import { type Dict, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { asDict, type Dict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import { bundleFile } from '../../base/util/bundle-file.ts';
 import type { ExtensionLog, PillarRemote } from '../../extend/sdk/index.ts';
@@ -71,7 +71,7 @@ export class PillarPool {
 
   async compile(request: PillarRequest): Promise<Dict> {
     const pillar = await this.run('compile', request);
-    return isDict(pillar) ? pillar : newDict();
+    return asDict(pillar) ?? newDict();
   }
 
   /** The merged top file, or a list of errors. */
@@ -90,7 +90,7 @@ export class PillarPool {
     if (repo) extra['repo'] = repo;
     const found = await this.run('update', { minionId: '', grains: newDict() }, extra);
     for (const thread of [...this.#threads]) this.#retire(thread);
-    return isDict(found) ? found : newDict();
+    return asDict(found) ?? newDict();
   }
 
   run(kind: WorkKind, request: PillarRequest, extra?: PlainDict): Promise<Value> {

@@ -1,5 +1,16 @@
 // Pillar SLS files: rendered, their includes followed, and merged.
-import { type Dict, dictEntries, dictGet, dictHas, dictOf, isDict, type Value } from '../../base/codec/value.ts';
+import {
+  asDict,
+  asList,
+  asText,
+  type Dict,
+  dictEntries,
+  dictGet,
+  dictHas,
+  dictOf,
+  isDict,
+  type Value,
+} from '../../base/codec/value.ts';
 import { messageOf } from '../../base/errors/index.ts';
 import { renderFile } from '../render/index.ts';
 import type { Compilation } from './compilation.ts';
@@ -50,7 +61,7 @@ export async function renderPillar(
 /** `env_order` first, then the others in their order. */
 function inOrder({ opts }: Compilation, matched: ReadonlyMap<string, unknown>): string[] {
   const listed = opts['env_order'];
-  const first = (Array.isArray(listed) ? listed.map(String) : []).filter((name) => matched.has(name));
+  const first = (asList(listed) ?? []).map(String).filter((name) => matched.has(name));
   return [...new Set([...first, ...matched.keys()])];
 }
 
@@ -130,7 +141,7 @@ class SlsReader {
     const context = defaults === undefined || defaults instanceof Map ? undefined : defaults;
     let yaml: string | undefined;
     const step = (renderer: string, input: Value): void => {
-      yaml = renderer === 'yaml' && typeof input === 'string' ? input : undefined;
+      yaml = renderer === 'yaml' ? asText(input) : undefined;
     };
     try {
       const request = { saltenv, sls, ...(context ? { context } : {}) };
@@ -229,8 +240,8 @@ function readInclude(item: Value): Include | undefined {
   return {
     sls: first[0],
     isMap: true,
-    defaults: defaults !== undefined && isDict(defaults) ? defaults : undefined,
-    key: typeof key === 'string' && key !== '' ? key : undefined,
+    defaults: asDict(defaults),
+    key: asText(key) || undefined,
   };
 }
 

@@ -1,5 +1,16 @@
 // Pillar top files: collected, merged and matched against the minion.
-import { type Dict, dictEntries, dictGet, dictHas, isDict, PyFloat, type Value } from '../../base/codec/value.ts';
+import {
+  asDict,
+  asList,
+  type Dict,
+  dictEntries,
+  dictGet,
+  dictHas,
+  fieldOf,
+  isDict,
+  PyFloat,
+  type Value,
+} from '../../base/codec/value.ts';
 import { HaliteError, messageOf } from '../../base/errors/index.ts';
 import { isTargetKind, matches, parseTarget, type Subject } from '../../protocol/target/index.ts';
 import { renderFile } from '../render/index.ts';
@@ -85,8 +96,8 @@ function topEnvironments({ roots, opts, saltenv, pillarenv }: Compilation): stri
 }
 
 function includesOf(top: Value): string[] {
-  const include = isDict(top) ? dictGet(top, 'include') : undefined;
-  return Array.isArray(include) ? include.map(String) : [];
+  const include = fieldOf(top, 'include');
+  return (asList(include) ?? []).map(String);
 }
 
 class WrongShape extends HaliteError {
@@ -193,6 +204,6 @@ function isFor({ opts, errors }: Compilation, target: Value, items: readonly Val
   }
   if (typeof target !== 'string') return false;
   const { nodegroups } = opts;
-  const groups = nodegroups !== undefined && isDict(nodegroups) ? nodegroups : undefined;
+  const groups = asDict(nodegroups);
   return matches(parseTarget(target, kind, { lenient: true, nodegroups: groups }), subject) === 'match';
 }

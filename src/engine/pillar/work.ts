@@ -1,4 +1,5 @@
 // The work of a pillar process, in a worker thread or in the program itself.
+import { textField } from '../../base/codec/fields.ts';
 import { dictOf, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { startCompilation } from './compilation.ts';
 import { compilePillar } from './compile.ts';
@@ -21,8 +22,7 @@ export async function doWork(
     case 'top':
       return showTop(host, opts, request);
     case 'update': {
-      const text = (name: string): string | undefined => (typeof extra[name] === 'string' ? extra[name] : undefined);
-      const wanted = { branch: text('branch'), repo: text('repo') };
+      const wanted = { branch: textField(extra, 'branch'), repo: textField(extra, 'repo') };
       return updateSources(startCompilation(host, opts, request), String(extra['source'] ?? ''), wanted);
     }
     case 'explain':

@@ -1,5 +1,5 @@
 // Runs a text through its pipe of renderers.
-import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { asList, asText, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import type { Loaded } from '../../extend/loader/index.ts';
 import { RenderError, type RendererContext, type RenderRequest } from '../../extend/sdk/index.ts';
 import type { RenderHost } from './host.ts';
@@ -151,10 +151,10 @@ function refuse(host: RenderHost, pipe: string, step: PipeStep): [] {
 
 function optionText(host: RenderHost, name: string, fallback: string): string {
   const value = host.opts[name];
-  return typeof value === 'string' && value !== '' ? value : fallback;
+  return asText(value) || fallback;
 }
 
 function optionList(host: RenderHost, name: string): readonly Value[] {
   const value = host.opts[name];
-  return Array.isArray(value) ? value : [];
+  return asList(value) ?? [];
 }

@@ -1,10 +1,13 @@
 // One entry of a schedule: the parsed configuration, and the scheduler's state for it.
 import { pyStr } from '../../base/codec/python/index.ts';
 import {
+  asList,
   asNumber,
+  asText,
   type Dict,
   dictEntries,
   dictGet,
+  fieldOf,
   isDict,
   newDict,
   type PlainDict,
@@ -71,7 +74,7 @@ export const isoFormat = '%Y-%m-%dT%H:%M:%S';
 /** `skip_explicit` and `run_explicit` of a configuration: times, or texts with their format. */
 function momentsOf(list: Value | undefined): Date[] {
   const found: Date[] = [];
-  for (const item of Array.isArray(list) ? list : []) {
+  for (const item of asList(list) ?? []) {
     if (item instanceof Date) found.push(item);
     if (!isDict(item)) continue;
     const at = parseLocalTime(pyStr(dictGet(item, 'time')), pyStr(dictGet(item, 'time_fmt') ?? isoFormat));
@@ -99,17 +102,14 @@ export function plainEntry(value: Dict): PlainDict {
   return newDict(dictEntries(value).map(([key, item]) => [pyStr(key), item]));
 }
 
-export const functionOf = (data: PlainDict): string => {
-  const fun = data['function'] ?? data['func'] ?? data['fun'];
-  return typeof fun === 'string' ? fun : '';
-};
+export const functionOf = (data: PlainDict): string => asText(data['function'] ?? data['func'] ?? data['fun']) ?? '';
 
 /** The number that a value is or contains; NaN for everything else. */
-export const numberOf = (value: Value | undefined): number =>
+export const numberNamed = (value: Value | undefined): number =>
   asNumber(value) ?? (typeof value === 'string' || typeof value === 'boolean' ? Number(value) : Number.NaN);
 
 const asInteger = (value: Value | undefined): number => {
-  const number = Math.trunc(numberOf(value ?? 0));
+  const number = Math.trunc(numberNamed(value ?? 0));
   return Number.isFinite(number) ? number : 0;
 };
 
@@ -139,7 +139,7 @@ export function timingOf(data: PlainDict): Timing | { readonly error: string } |
 export function namedTime(text: Value, sources: readonly Dict[]): Value {
   for (const source of sources) {
     const whens = dictGet(source, 'whens');
-    const found = isDict(whens ?? null) ? dictGet(whens as Dict, text) : undefined;
+    const found = fieldOf(whens, text);
     if (found !== undefined) return found;
   }
   return text;

@@ -2,7 +2,7 @@
 import { isTruthy } from '../../base/codec/python/index.ts';
 import { dictGet, isDict, type Value } from '../../base/codec/value.ts';
 import { mayRun, type Rules, type Verdict } from './allowed.ts';
-import { type Entry, functionOf, numberOf, type Timing, timingOf } from './entry.ts';
+import { type Entry, functionOf, numberNamed, type Timing, timingOf } from './entry.ts';
 import { nextFire, type TimeTools } from './next-fire.ts';
 
 export interface EvaluateOptions extends Rules {
@@ -28,8 +28,8 @@ export interface Due {
 export function splaySeconds(splay: Value | undefined, random: () => number): number | undefined {
   if (splay === undefined || splay === null || splay === false) return 0;
   const [low, high] = isDict(splay)
-    ? [numberOf(dictGet(splay, 'start') ?? 0), numberOf(dictGet(splay, 'end') ?? 0)]
-    : [1, numberOf(splay)];
+    ? [numberNamed(dictGet(splay, 'start') ?? 0), numberNamed(dictGet(splay, 'end') ?? 0)]
+    : [1, numberNamed(splay)];
   if (!Number.isFinite(low) || !Number.isFinite(high) || (isDict(splay) && high < low)) return undefined;
   return high < low ? 0 : low + Math.floor(random() * (high - low + 1));
 }

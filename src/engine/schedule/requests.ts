@@ -1,4 +1,5 @@
 // Requests of functions to the scheduler: `{func, name, schedule, …}`, the messages of Salt's own module.
+import { textField } from '../../base/codec/fields.ts';
 import {
   type Dict,
   dictEntries,
@@ -77,11 +78,9 @@ function status(entry: Entry): PlainDict {
   return data;
 }
 
-const text = (request: PlainDict, key: string): string => (typeof request[key] === 'string' ? request[key] : '');
-
 function momentIn(request: PlainDict, key: string): Date {
-  const format = text(request, 'time_fmt') || isoFormat;
-  const at = parseLocalTime(text(request, key), format);
+  const format = textField(request, 'time_fmt') || isoFormat;
+  const at = parseLocalTime(textField(request, key) ?? '', format);
   if (!at) throw new HaliteError('call.arguments', 'Date string could not be parsed.');
   return at;
 }
@@ -154,8 +153,8 @@ const unsaved = new Set(['run_job', 'skip_job', 'postpone_job', 'reload', 'save_
 
 /** Handles a request and returns `{complete, schedule}`, or other requested data. */
 export async function answerSchedule(schedule: Schedule, request: PlainDict): Promise<PlainDict> {
-  const func = text(request, 'func');
-  const name = text(request, 'name');
+  const func = textField(request, 'func') ?? '';
+  const name = textField(request, 'name') ?? '';
   const where = request['where'] === 'pillar' || request['where'] === 'opts' ? request['where'] : undefined;
   if (func === 'list') return newDict(Object.entries({ complete: true, schedule: listed(schedule, where) }));
   const entry = schedule.entry(name);

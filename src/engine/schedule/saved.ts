@@ -1,7 +1,7 @@
 // The file in which a minion saves its schedule: `_schedule.conf` next to its other included configuration.
 import { mkdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type Dict, dictGet, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { asDict, type Dict, fieldOf, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { dumpYaml, loadYaml } from '../../base/codec/yaml/index.ts';
 import { replaceFile } from '../../base/util/replace-file.ts';
 
@@ -18,8 +18,8 @@ export async function readSaved(path: string): Promise<Dict> {
     throw error;
   });
   const value = text.trim() === '' ? null : loadYaml(text);
-  const schedule = isDict(value) ? dictGet(value, 'schedule') : undefined;
-  return isDict(schedule ?? null) ? (schedule as Dict) : newDict();
+  const schedule = fieldOf(value, 'schedule');
+  return asDict(schedule) ?? newDict();
 }
 
 /** Replaces the file atomically. */

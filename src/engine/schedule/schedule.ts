@@ -1,11 +1,21 @@
 // The schedule of a daemon: its jobs from configuration and pillar, the periodic check, and the resulting runs.
 import { pyStr } from '../../base/codec/python/index.ts';
-import { type Dict, dictEntries, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import {
+  asDict,
+  asText,
+  type Dict,
+  dictEntries,
+  dictGet,
+  isDict,
+  newDict,
+  type PlainDict,
+  type Value,
+} from '../../base/codec/value.ts';
 import { messageOf } from '../../base/errors/index.ts';
 import { pyEquals } from '../../base/util/py-equals.ts';
 import type { ExtensionLog } from '../../extend/sdk/index.ts';
 import { loadCron, noCron } from './cron.ts';
-import { argumentsOf, type Entry, functionOf, isSetting, newState, numberOf, plainEntry } from './entry.ts';
+import { argumentsOf, type Entry, functionOf, isSetting, newState, numberNamed, plainEntry } from './entry.ts';
 import { type Due, evaluate } from './evaluate.ts';
 
 /** A run of a job, passed to the daemon. */
@@ -110,8 +120,8 @@ export class Schedule {
 
   #pillarSchedule(): Dict {
     const pillar = this.#host.pillar();
-    const found = pillar instanceof Map ? pillar.get('schedule') : pillar['schedule'];
-    return isDict(found ?? null) ? (found as Dict) : newDict();
+    const found = dictGet(pillar, 'schedule');
+    return asDict(found) ?? newDict();
   }
 
   /** Updates the entries from configuration and pillar; unchanged ones keep their state. */
@@ -146,7 +156,7 @@ export class Schedule {
       splay: settings.get('splay'),
       random: this.#host.random,
       graceMs: this.#host.graceMs,
-      skipFunction: typeof skipFunction === 'string' && skipFunction !== '' ? skipFunction : undefined,
+      skipFunction: asText(skipFunction) || undefined,
       skipDuringRange: settings.get('skip_during_range'),
     };
     const due: Due[] = [];
@@ -175,7 +185,7 @@ export class Schedule {
 
   #tooMany({ name, data }: Entry, running: readonly string[]): boolean {
     if (data['jid_include'] === false) return false;
-    const most = numberOf(data['maxrunning'] ?? 1);
+    const most = numberNamed(data['maxrunning'] ?? 1);
     const count = running.filter((other) => other === name).length;
     if (count < most) return false;
     this.#host.log.debug('The scheduled job was not started: its maximum number of runs is active', {

@@ -1,6 +1,8 @@
 // Applies states for the execution module `state`: from the top file, SLS files, high data or a template.
+
 import { stat } from 'node:fs/promises';
-import { type Dict, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { pyStr } from '../../base/codec/python/index.ts';
+import { type Dict, dictGet, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { messageOf } from '../../base/errors/index.ts';
 import { collectBetweenSteps } from '../../base/util/small-heap.ts';
 import { type Applied, type ApplyOptions, RenderError, type StateApply } from '../../extend/sdk/index.ts';
@@ -8,7 +10,7 @@ import { pythonTraceback } from '../exec/index.ts';
 import { judged, refused, shownAs, stateFailure } from './applied.ts';
 import { readHighCache, writeHighCache } from './cache.ts';
 import { compileForOne, compileForRun, disabledRequisites } from './compile.ts';
-import { type High, isBody, textOf, toHigh } from './data.ts';
+import { type High, isBody, toHigh } from './data.ts';
 import type { StateCaller } from './run/caller.ts';
 import { type ChunkRun, type RunIdentity, runChunks, runOneOf } from './run/run-chunks.ts';
 import type { RunNumbers } from './run/run-numbers.ts';
@@ -110,7 +112,7 @@ export class ApplyStates implements StateApply {
     const errors = await verifyChunk(session, low);
     if (errors.length > 0) return refused(errors);
     const tag = tagOf(low);
-    const found = await session.find(`${textOf(low['state'])}.${textOf(low['fun'])}`);
+    const found = await session.find(`${pyStr(low['state'])}.${pyStr(low['fun'])}`);
     const scene = { chunks: [], running: {} };
     await found?.module.extension.modInit?.(low, caller.contextFor(low, scene));
     return judged(newDict([[tag, await caller.call(low)]]));
@@ -131,7 +133,7 @@ export class ApplyStates implements StateApply {
   }
 
   get #cacheDir(): string {
-    return textOf(this.#parts.session.opts['cachedir'] ?? '');
+    return pyStr(this.#parts.session.opts['cachedir'] ?? '');
   }
 
   get #disabled(): ReadonlySet<string> {
@@ -164,7 +166,7 @@ export class ApplyStates implements StateApply {
       if (!isDict(synced)) return;
       const lists = synced instanceof Map ? [...synced.values()] : Object.values(synced);
       if (!lists.some((list) => Array.isArray(list) && list.length > 0)) return;
-      const grains = synced instanceof Map ? synced.get('grains') : synced['grains'];
+      const grains = dictGet(synced, 'grains');
       const fresh = Array.isArray(grains) && grains.length > 0;
       await session.reload({ modules: true, grains: fresh, pillar: fresh });
     } catch (error) {

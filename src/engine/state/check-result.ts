@@ -1,5 +1,5 @@
 // Evaluates a whole run: failed unless every state succeeded, or its failure was expected and handled.
-import { type Dict, dictEntries, dictGet, isDict, type Value } from '../../base/codec/value.ts';
+import { type Dict, dictEntries, dictGet, fieldOf, isDict, type Value } from '../../base/codec/value.ts';
 import { type High, isBody } from './data.ts';
 import { splitTag } from './tags.ts';
 
@@ -33,7 +33,7 @@ function isHandled(tag: string, result: Value, running: Dict, high: High | undef
     for (const [otherTag, other] of dictEntries(running)) {
       const otherParts = splitTag(String(otherTag));
       if (!otherParts || otherParts.state !== handler.state || otherParts.id !== handler.id) continue;
-      const verdict = isDict(other) ? dictGet(other, 'result') : undefined;
+      const verdict = fieldOf(other, 'result');
       if (typeof verdict === 'boolean') handled = verdict;
       if (verdict === false) break;
     }

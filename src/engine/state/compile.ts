@@ -1,7 +1,8 @@
 // From high data to low chunks: extensions, checks, `_in` requisites, exclusions.
-import type { Value } from '../../base/codec/value.ts';
+import { pyStr } from '../../base/codec/python/index.ts';
+import { oneOrMore, type Value } from '../../base/codec/value.ts';
 import type { CompiledStates } from '../../extend/sdk/index.ts';
-import { type Chunk, type High, textOf } from './data.ts';
+import type { Chunk, High } from './data.ts';
 import { applyExcludes } from './high/exclude.ts';
 import { applyExtensions } from './high/extend.ts';
 import { applyRequisitesIn } from './high/requisite-in.ts';
@@ -14,7 +15,7 @@ const compiled = (errors: string[], chunks: () => Chunk[]): CompiledStates =>
 /** Requisites that the options disable. */
 export function disabledRequisites(option: Value | undefined): ReadonlySet<string> {
   if (option === undefined || option === null) return new Set();
-  return new Set((Array.isArray(option) ? option : [option]).map(textOf));
+  return new Set(oneOrMore(option).map(pyStr));
 }
 
 /** For data that will be run: stops after the first step with errors. */

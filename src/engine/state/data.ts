@@ -1,5 +1,5 @@
 // High data, low chunks and the properties of Python's dicts and lists on which Salt's compiler depends.
-import { pyRepr, pyStr, pyTypeName, reprKey } from '../../base/codec/python/index.ts';
+import { pyRepr, pyTypeName, reprKey } from '../../base/codec/python/index.ts';
 import {
   type Dict,
   dictEntries,
@@ -127,9 +127,6 @@ function shownRepr(value: Value): string {
   const items = dictEntries(value).map(([key, item]) => `(${reprKey(key)}, ${shownRepr(item)})`);
   return items.length === 0 ? 'OrderedDict()' : `OrderedDict([${items.join(', ')}])`;
 }
-
-/** Text of a name or other field inside a message. */
-export const textOf = (value: Value | undefined): string => pyStr(value ?? null);
 
 /** A number that Python would hold as a float. */
 export const pyFloat = (value: number): Value => (Number.isInteger(value) ? new PyFloat(value) : value);

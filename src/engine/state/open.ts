@@ -1,11 +1,12 @@
 // Sets up one run of the state engine: options, pillar, session, and the source of files.
+
 import { randomInt } from 'node:crypto';
+import { pyStr } from '../../base/codec/python/index.ts';
 import type { Dict, Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import type { StateRun, StateRunRequest } from '../../extend/sdk/index.ts';
 import { collectGrains, type JobState, type Runtime } from '../exec/index.ts';
 import { ApplyStates } from './apply.ts';
-import { textOf } from './data.ts';
 import { clientFiles, pipelineRenderer } from './minion-sources.ts';
 import { StateCaller } from './run/caller.ts';
 import { RunNumbers } from './run/run-numbers.ts';
@@ -50,7 +51,7 @@ export async function openRun(
   // As in Salt: a number that is the same for all states of a run.
   const instanceId = String(randomInt(2 ** 47));
   const caller = new StateCaller({ session, numbers, mocked: request.mock ?? false, instanceId });
-  const identity = { id, jid: state.job?.jid ?? textOf(state.shown?.['jid'] ?? ''), instanceId };
+  const identity = { id, jid: state.job?.jid ?? pyStr(state.shown?.['jid'] ?? ''), instanceId };
   const { orchestrationJid } = request;
   return {
     opts,
@@ -95,7 +96,7 @@ async function decryptOverride(session: StateSession, value: Value, renderer: st
   if (Array.isArray(valid) && valid.length > 0 && !valid.includes(name)) {
     throw new HaliteError(
       'call.arguments',
-      `'${name}' is not a valid decryption renderer. Valid choices are: ${valid.map(textOf).join(', ')}`,
+      `'${name}' is not a valid decryption renderer. Valid choices are: ${valid.map(pyStr).join(', ')}`,
     );
   }
   const { decryptValue } = await import('../pillar/decrypt.ts');

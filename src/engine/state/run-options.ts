@@ -1,12 +1,11 @@
 // The options of a state run: the minion's, those of the call, and those that the master sets for all its minions.
 
 import { readFile } from 'node:fs/promises';
-import { isTruthy } from '../../base/codec/python/index.ts';
+import { isTruthy, pyStr } from '../../base/codec/python/index.ts';
 import { type Dict, dictEntries, dictGet, isDict, newDict, type Value } from '../../base/codec/value.ts';
 import { loadYaml } from '../../base/codec/yaml/index.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import type { MinionServices, StateRunRequest } from '../../extend/sdk/index.ts';
-import { textOf } from './data.ts';
 
 type Opts = Readonly<Record<string, Value>>;
 
@@ -18,7 +17,7 @@ export async function callOptions(opts: Opts, request: StateRunRequest): Promise
   const given = request.opts ?? {};
   if (request.localConfig !== undefined) return { ...opts, ...(await localConfig(request.localConfig)), ...given };
   const saltenv = given['saltenv'] ?? null;
-  if (saltenv !== null && isTruthy(opts['lock_saltenv'] ?? false) && textOf(saltenv) !== opts['saltenv']) {
+  if (saltenv !== null && isTruthy(opts['lock_saltenv'] ?? false) && pyStr(saltenv) !== opts['saltenv']) {
     throw new HaliteError('call.failed', 'lock_saltenv is enabled, saltenv cannot be changed');
   }
   return { ...opts, ...given };
@@ -28,7 +27,7 @@ async function localConfig(path: string): Promise<Opts> {
   try {
     const data = loadYaml(await readFile(path, 'utf8'));
     return data !== null && isDict(data)
-      ? newDict(dictEntries(data).map(([key, value]) => [textOf(key), value] as const))
+      ? newDict(dictEntries(data).map(([key, value]) => [pyStr(key), value] as const))
       : {};
   } catch (error) {
     throw new HaliteError('config.syntax', `The options in ${path} cannot be read: ${String(error)}`, { cause: error });
@@ -78,11 +77,11 @@ export async function withMasterOptions(opts: Opts, minion: MinionServices): Pro
 /** The environments in which a minion searches, in order. */
 export function environmentsOf(opts: Opts, served: readonly string[]): string[] {
   const order = opts['env_order'];
-  const wanted = Array.isArray(order) ? [...new Set(order.map(textOf))] : [];
+  const wanted = Array.isArray(order) ? [...new Set(order.map(pyStr))] : [];
   if (wanted.length > 0) return served.length > 0 ? wanted.filter((env) => served.includes(env)) : wanted;
   const roots = opts['file_roots'];
   const configured =
-    roots !== undefined && isDict(roots as Dict) ? dictEntries(roots as Dict).map(([env]) => textOf(env)) : [];
+    roots !== undefined && isDict(roots as Dict) ? dictEntries(roots as Dict).map(([env]) => pyStr(env)) : [];
   return [...new Set(['base', ...configured, ...served])];
 }
 
@@ -104,7 +103,7 @@ export async function masterTops(
   const answer = await minion.masterRequest(load);
   if (!isDict(answer)) return found;
   for (const [saltenv, names] of dictEntries(answer)) {
-    if (Array.isArray(names)) found.set(textOf(saltenv), names.map(textOf));
+    if (Array.isArray(names)) found.set(pyStr(saltenv), names.map(pyStr));
   }
   return found;
 }

@@ -1,11 +1,10 @@
 // The pillar of a state run: compiled again, with the caller's values applied over it.
-import { isTruthy } from '../../base/codec/python/index.ts';
-import { type Dict, dictGet, isDict, newDict, type Value } from '../../base/codec/value.ts';
+import { isTruthy, pyStr } from '../../base/codec/python/index.ts';
+import { type Dict, dictGet, isDict, newDict, oneOrMore, type Value } from '../../base/codec/value.ts';
 import { loadYaml } from '../../base/codec/yaml/index.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import { type MergeStrategy, mergeDicts, mergeStrategies } from '../../base/util/index.ts';
 import type { ExtensionLog, MinionServices } from '../../extend/sdk/index.ts';
-import { textOf } from './data.ts';
 
 type Opts = Readonly<Record<string, Value>>;
 
@@ -26,7 +25,7 @@ export async function gatherPillar({ opts, minion, override }: PillarParts): Pro
 }
 
 function textField(name: string, value: Value | undefined): Record<string, string> {
-  return value === undefined || value === null ? {} : { [name]: textOf(value) };
+  return value === undefined || value === null ? {} : { [name]: pyStr(value) };
 }
 
 /**
@@ -37,7 +36,7 @@ function overlay(pillar: Dict, override: Dict, opts: Opts): Dict {
   const strategy = opts['pillar_source_merging_strategy'];
   return mergeDicts(pillar, override, {
     strategy: mergeStrategies.includes(strategy as MergeStrategy) ? (strategy as MergeStrategy) : 'smart',
-    renderer: textOf(opts['renderer'] ?? 'yaml'),
+    renderer: pyStr(opts['renderer'] ?? 'yaml'),
     mergeLists: isTruthy(opts['pillar_merge_lists'] ?? false),
   });
 }
@@ -73,5 +72,5 @@ export async function readOverride(
 export function pillarErrors(pillar: Dict): readonly Value[] | undefined {
   const errors = dictGet(pillar, '_errors');
   if (errors === undefined || !isTruthy(errors)) return undefined;
-  return Array.isArray(errors) ? errors : [errors];
+  return oneOrMore(errors);
 }

@@ -1,10 +1,10 @@
 // The key of a result: `state_|-id_|-name_|-function`.
+import { pyStr } from '../../base/codec/python/index.ts';
 import type { PlainDict } from '../../base/codec/value.ts';
-import { textOf } from './data.ts';
 
 /** The tag of a chunk. */
 export function tagOf(low: Readonly<PlainDict>): string {
-  return `${textOf(low['state'])}_|-${textOf(low['__id__'])}_|-${textOf(low['name'])}_|-${textOf(low['fun'])}`;
+  return `${pyStr(low['state'])}_|-${pyStr(low['__id__'])}_|-${pyStr(low['name'])}_|-${pyStr(low['fun'])}`;
 }
 
 export interface TagParts {

@@ -1,8 +1,18 @@
 // Beacon `cert_info`: certificates in files that expire soon.
 import { X509Certificate } from 'node:crypto';
-import { type BeaconContext, defineBeacon, messageOf, newDict, type PlainDict, pyStr, type Value } from 'halite/sdk';
+import {
+  asList,
+  type BeaconContext,
+  defineBeacon,
+  fieldOf,
+  messageOf,
+  newDict,
+  type PlainDict,
+  pyStr,
+  type Value,
+} from 'halite/sdk';
 import { readFile } from 'halite/sdk/fs';
-import { entriesOf, fieldOf, percentOf } from './shared/settings.ts';
+import { entriesOf, percentOf } from './shared/settings.ts';
 
 const usualDays = 45;
 const dayMs = 86_400_000;
@@ -14,7 +24,7 @@ interface Watched {
 
 function watchedFiles({ files, notify_days }: PlainDict): Watched[] {
   const days = percentOf(notify_days) ?? usualDays;
-  return (Array.isArray(files) ? files : []).flatMap((file: Value): Watched[] => {
+  return (asList(files) ?? []).flatMap((file: Value): Watched[] => {
     const named = entriesOf(file);
     if (named.length === 0) return [{ path: pyStr(file), days }];
     return named.map(([path, settings]) => ({ path, days: percentOf(fieldOf(settings, 'notify_days')) ?? days }));

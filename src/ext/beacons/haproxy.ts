@@ -1,7 +1,7 @@
 // Beacon `haproxy`: servers of a backend with more sessions than the limit.
 import { connect } from 'node:net';
-import { defineBeacon, isDict, newDict, type PlainDict, pyStr, type Value } from 'halite/sdk';
-import { entriesOf, fieldOf, percentOf } from './shared/settings.ts';
+import { asList, defineBeacon, fieldOf, isDict, newDict, type PlainDict, pyStr, type Value } from 'halite/sdk';
+import { entriesOf, percentOf } from './shared/settings.ts';
 
 const usualSocket = '/var/run/haproxy.sock';
 const longestMs = 5000;
@@ -57,7 +57,7 @@ async function read(settings: PlainDict): Promise<PlainDict[]> {
     const threshold = fieldOf(of, 'threshold') as Value;
     const limit = Math.trunc(percentOf(threshold) ?? 0);
     const servers = fieldOf(of, 'servers');
-    return (Array.isArray(servers) ? servers : []).flatMap((server) => {
+    return (asList(servers) ?? []).flatMap((server) => {
       const scur = sessions.get(`${backend}/${pyStr(server)}`) ?? 0;
       return scur > limit ? [newDict(Object.entries({ server, scur: String(scur), threshold }))] : [];
     });

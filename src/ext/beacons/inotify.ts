@@ -1,9 +1,19 @@
 // Beacon `inotify`: changes of files and folders.
-import { type BeaconContext, defineBeacon, isDict, newDict, type PlainDict, pyStr, type Value } from 'halite/sdk';
+import {
+  asList,
+  type BeaconContext,
+  defineBeacon,
+  fieldOf,
+  isDict,
+  newDict,
+  type PlainDict,
+  pyStr,
+  type Value,
+} from 'halite/sdk';
 import { matchesGlob, pyRegex, pyRegexSearch } from 'halite/sdk/text';
 import type { FileChange } from './shared/file-changes.ts';
 import { PathWatch } from './shared/path-watch.ts';
-import { entriesOf, fieldOf } from './shared/settings.ts';
+import { entriesOf } from './shared/settings.ts';
 
 const masks = [
   ...['access', 'attrib', 'close_nowrite', 'close_write', 'create', 'delete', 'delete_self', 'excl_unlink', 'ignored'],
@@ -21,7 +31,7 @@ function maskOf(settings: Value): string[] {
 /** Texts of `exclude`, and whether they are regular expressions. */
 function excludesOf(settings: Value): [text: string, isRegex: boolean][] {
   const list = fieldOf(settings, 'exclude');
-  return (Array.isArray(list) ? list : []).map((item): [string, boolean] => {
+  return (asList(list) ?? []).map((item): [string, boolean] => {
     const [named] = entriesOf(item);
     return named ? [named[0], fieldOf(named[1], 'regex') === true] : [pyStr(item), false];
   });

@@ -1,8 +1,8 @@
 // Beacon `load`: the load averages leave their configured range.
 import { loadavg } from 'node:os';
-import { defineBeacon, newDict, type PlainDict, type Value } from 'halite/sdk';
+import { defineBeacon, fieldOf, newDict, type PlainDict, type Value } from 'halite/sdk';
 import { pyFloat } from 'halite/sdk/text';
-import { fieldOf, flagProblem, percentOf } from './shared/settings.ts';
+import { flagProblem, percentOf } from './shared/settings.ts';
 
 const names = ['1m', '5m', '15m'] as const;
 type Averages = Readonly<Record<(typeof names)[number], number>>;

@@ -1,7 +1,7 @@
 // Beacon `log`: lines of a log file that match.
-import { defineBeacon, isDict, isTruthy, newDict, type PlainDict, pyStr } from 'halite/sdk';
+import { defineBeacon, fieldOf, isDict, isTruthy, newDict, type PlainDict, pyStr } from 'halite/sdk';
 import { pyRegex } from 'halite/sdk/text';
-import { entriesOf, fieldOf } from './shared/settings.ts';
+import { entriesOf } from './shared/settings.ts';
 import { Tail } from './shared/tail.ts';
 
 function patternsOf({ tags }: PlainDict): [string, RegExp][] {

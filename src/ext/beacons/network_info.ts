@@ -1,7 +1,7 @@
 // Beacon `network_info`: counters of network interfaces reach their limits.
-import { asNumber, defineBeacon, isDict, newDict, type PlainDict } from 'halite/sdk';
+import { asNumber, defineBeacon, fieldOf, isDict, newDict, type PlainDict } from 'halite/sdk';
 import { networkCounters } from '../shared/ps/system-facts.ts';
-import { entriesOf, fieldOf, percentOf } from './shared/settings.ts';
+import { entriesOf, percentOf } from './shared/settings.ts';
 
 const counters = [
   'bytes_sent',

@@ -1,9 +1,9 @@
 // Beacon `network_settings`: settings of network interfaces that change.
 import { networkInterfaces } from 'node:os';
-import { defineBeacon, isDict, isTruthy, newDict, type PlainDict, pyEquals, type Value } from 'halite/sdk';
+import { defineBeacon, fieldOf, isDict, isTruthy, newDict, type PlainDict, pyEquals, type Value } from 'halite/sdk';
 import { listDir, readTrimmed } from 'halite/sdk/fs';
 import { pyRegexSearch } from 'halite/sdk/text';
-import { entriesOf, fieldOf } from './shared/settings.ts';
+import { entriesOf } from './shared/settings.ts';
 
 /** Every setting Salt knows; those that the kernel does not show in /sys never change here. */
 const attributes = [

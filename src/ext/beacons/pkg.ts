@@ -1,5 +1,14 @@
 // Beacon `pkg`: packages that were installed or removed, or that have an upgrade.
-import { type BeaconContext, defineBeacon, isTruthy, newDict, type PlainDict, pyStr, type Value } from 'halite/sdk';
+import {
+  asList,
+  type BeaconContext,
+  defineBeacon,
+  isTruthy,
+  newDict,
+  type PlainDict,
+  pyStr,
+  type Value,
+} from 'halite/sdk';
 
 interface Found {
   readonly status: 'installed' | 'upgrade' | 'not-installed';
@@ -17,7 +26,7 @@ async function read(settings: PlainDict, ctx: BeaconContext, known: Map<string, 
   const events: PlainDict[] = [];
   const { pkgs } = settings;
   let refresh = isTruthy(settings['refresh']);
-  for (const pkg of (Array.isArray(pkgs) ? pkgs : []).map((name) => pyStr(name))) {
+  for (const pkg of (asList(pkgs) ?? []).map((name) => pyStr(name))) {
     const { status, version } = await look(pkg, refresh, ctx);
     refresh = false;
     const before = known.get(pkg);

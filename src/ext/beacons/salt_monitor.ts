@@ -1,7 +1,9 @@
 // Beacon `salt_monitor`: calls execution functions and reports their results.
 import {
+  asList,
   type BeaconContext,
   defineBeacon,
+  fieldOf,
   isDict,
   isTruthy,
   newDict,
@@ -9,7 +11,7 @@ import {
   pyStr,
   type Value,
 } from 'halite/sdk';
-import { entriesOf, fieldOf } from './shared/settings.ts';
+import { entriesOf } from './shared/settings.ts';
 
 interface Call {
   readonly fun: string;
@@ -23,7 +25,7 @@ function callOf(entry: Value): Call {
   const kwargs = fieldOf(given, 'kwargs');
   return {
     fun,
-    args: Array.isArray(args) ? args : [],
+    args: asList(args) ?? [],
     kwargs: newDict(Array.isArray(kwargs) ? kwargs.flatMap((item) => entriesOf(item)) : []),
   };
 }
@@ -53,7 +55,7 @@ async function read({ salt_fun: given }: PlainDict, ctx: BeaconContext): Promise
   // The result of a single function is always reported, results of functions in a list only when they are not empty.
   if (typeof given === 'string') return [newDict(Object.entries({ salt_fun: given, ret: await ctx.call(given) }))];
   const found: PlainDict[] = [];
-  for (const { fun, args, kwargs } of (Array.isArray(given) ? given : []).map(callOf)) {
+  for (const { fun, args, kwargs } of (asList(given) ?? []).map(callOf)) {
     const ret = await ctx.callWith(fun, args, kwargs);
     if (!isTruthy(ret)) continue;
     const event = newDict(Object.entries({ salt_fun: fun, ret }));

@@ -4,6 +4,7 @@ import {
   asNumber,
   type BeaconContext,
   defineBeacon,
+  fieldOf,
   isDict,
   isTruthy,
   newDict,
@@ -12,7 +13,7 @@ import {
   type Value,
 } from 'halite/sdk';
 import { existsSync } from 'halite/sdk/fs';
-import { entriesOf, fieldOf } from './shared/settings.ts';
+import { entriesOf } from './shared/settings.ts';
 
 function validate({ services }: PlainDict): string | undefined {
   if (services === undefined) return 'Configuration for service beacon requires services.';

@@ -7,6 +7,7 @@ import {
   isDict,
   messageOf,
   newDict,
+  oneOrMore,
   type PlainDict,
   pyRepr,
   type Value,
@@ -29,7 +30,7 @@ async function ask(name: string, items: Value, ctx: BeaconContext): Promise<Valu
     ctx.log.debug('a function of the status beacon failed', { function: name, error: messageOf(error) });
     return newDict();
   }
-  const wanted = Array.isArray(items) ? items : [items];
+  const wanted = oneOrMore(items);
   if (wanted.includes('all')) return data;
   const found: [Value, Value][] = [];
   for (const item of wanted) {

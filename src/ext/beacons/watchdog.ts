@@ -1,8 +1,8 @@
 // Beacon `watchdog`: changes in folders, with fewer kinds of events than `inotify`.
-import { defineBeacon, isDict, newDict, type PlainDict, type Value } from 'halite/sdk';
+import { defineBeacon, fieldOf, isDict, newDict, type PlainDict, type Value } from 'halite/sdk';
 import type { FileChange } from './shared/file-changes.ts';
 import { PathWatch } from './shared/path-watch.ts';
-import { entriesOf, fieldOf } from './shared/settings.ts';
+import { entriesOf } from './shared/settings.ts';
 
 const words = { create: 'created', modify: 'modified', delete: 'deleted', move: 'moved' } as const;
 type Mask = keyof typeof words;

@@ -1,9 +1,8 @@
 // Beacon `wtmp`: logins and logouts.
 
-import { asNumber, defineBeacon, type PlainDict, pyStr } from 'halite/sdk';
+import { asNumber, defineBeacon, fieldOf, type PlainDict, pyStr } from 'halite/sdk';
 import { existsSync } from 'halite/sdk/fs';
 import { loginProblem, openLogins } from './shared/logins.ts';
-import { fieldOf } from './shared/settings.ts';
 
 const wtmpPath = '/var/log/wtmp';
 

@@ -1,5 +1,6 @@
 // Execution module `augeas`: settings in configuration files as trees, with augtool.
 import {
+  type ArgsOf,
   defineModule,
   fn,
   invocationError,
@@ -105,13 +106,7 @@ function translate(change: string, context: string | null): string | { problem: 
   return `setm ${[place(first), ...words.slice(1)].map(quoted).join(' ')}`;
 }
 
-interface Changes {
-  readonly context: string | null;
-  readonly lens: string | null;
-  readonly commands: Value;
-  readonly load_path: Value;
-  readonly test: boolean;
-}
+type Changes = ArgsOf<typeof changesParams>;
 
 async function execute(args: Changes, ctx: ModuleContext): Promise<PlainDict> {
   const failed = (error: string): PlainDict => newDict(Object.entries({ retval: false, error }));
@@ -189,18 +184,20 @@ const setvalue = fn({
   },
 });
 
+const changesParams = {
+  context: p.string({ default: null, doc: 'prefix of all paths' }),
+  lens: p.string({ default: null, doc: 'the lens, for a file without a standard name' }),
+  commands: p.oneOf(['list', 'string'], { default: [], doc: 'list of commands' }),
+  load_path,
+  test: p.bool({ default: false, doc: 'do not save, only report whether there is something to save' }),
+};
+
 const functions = {
   execute: fn({
     doc: 'Runs commands (set, setm, mv, ins, rm) and saves.',
     reads: ({ test }) => test,
     examples: ["salt '*' augeas.execute /files/etc/redis/redis.conf commands='[\"set bind 0.0.0.0\"]'"],
-    params: {
-      context: p.string({ default: null, doc: 'prefix of all paths' }),
-      lens: p.string({ default: null, doc: 'the lens, for a file without a standard name' }),
-      commands: p.oneOf(['list', 'string'], { default: [], doc: 'list of commands' }),
-      load_path,
-      test: p.bool({ default: false, doc: 'do not save, only report whether there is something to save' }),
-    },
+    params: changesParams,
     run: execute,
   }),
   get: fn({

@@ -1,5 +1,6 @@
 // Execution module `config`: looks a key up in options, grains, pillar and the master's options.
 import {
+  type ArgsOf,
   type Dict,
   defineModule,
   dictEntries,
@@ -87,12 +88,7 @@ function masterOptions(ctx: ModuleContext): Dict {
 }
 const options = (ctx: ModuleContext): PlainDict => ctx.opts as PlainDict;
 
-interface Omissions {
-  readonly omit_opts: boolean;
-  readonly omit_grains: boolean;
-  readonly omit_pillar: boolean;
-  readonly omit_master: boolean;
-}
+type Omissions = ArgsOf<typeof omitParams>;
 
 /** The sources, in order of precedence. */
 function places(ctx: ModuleContext, omit: Omissions): Dict[] {

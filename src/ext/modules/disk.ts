@@ -1,5 +1,6 @@
 // Execution module `disk`: usage of filesystems and facts about block devices.
 import {
+  type ArgsOf,
   commandError,
   defineModule,
   dictOf,
@@ -114,14 +115,7 @@ async function filesystemType(device: string, ctx: ModuleContext): Promise<strin
   return which('df') ? (words(lines((await askTool(ctx, 'df', ['-T', device])).stdout)[1] ?? '')[1] ?? '') : '';
 }
 
-interface FormatArgs {
-  readonly device: string;
-  readonly fs_type: string;
-  readonly inode_size: Value;
-  readonly lazy_itable_init: Value;
-  readonly fat: Value;
-  readonly force: boolean;
-}
+type FormatArgs = ArgsOf<typeof formatParams>;
 
 function formatOptions(args: FormatArgs): string[] {
   const isExt = args.fs_type.startsWith('ext');
@@ -193,6 +187,15 @@ export function parseIostat(output: string): PlainDict {
 
 const flags = p.string({ default: null, doc: 'letters of options for df' });
 const device = p.string({ doc: 'path of the block device' });
+
+const formatParams = {
+  device,
+  fs_type: p.string({ default: 'ext4' }),
+  inode_size: p.string({ default: null }),
+  lazy_itable_init: p.string({ default: null }),
+  fat: p.string({ default: null, doc: '12, 16 or 32' }),
+  force: p.bool({ default: false }),
+};
 
 export default defineModule({
   name: 'disk',
@@ -293,14 +296,7 @@ export default defineModule({
     format: fn({
       doc: 'Creates a filesystem on a device.',
       examples: ["salt '*' disk.format /dev/sdX1"],
-      params: {
-        device,
-        fs_type: p.string({ default: 'ext4' }),
-        inode_size: p.string({ default: null }),
-        lazy_itable_init: p.string({ default: null }),
-        fat: p.string({ default: null, doc: '12, 16 or 32' }),
-        force: p.bool({ default: false }),
-      },
+      params: formatParams,
       async run(args, ctx) {
         const made = await askTool(ctx, 'mkfs', formatOptions(args));
         const synced = await askTool(ctx, 'sync', []);

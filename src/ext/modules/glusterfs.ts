@@ -1,5 +1,6 @@
 // Execution module `glusterfs`: peers and volumes of a distributed file system.
 import {
+  type ArgsOf,
   commandError,
   defineModule,
   fn,
@@ -27,9 +28,9 @@ const all = (node: Node, name: string): Node[] =>
 const ok = (root: Node): boolean => Number(textOf(root, 'opRet')) === 0;
 
 /** Children by name; a leaf is its text. */
-function asDict(node: Node): Value {
+function nodeDict(node: Node): Value {
   if (node.children.length === 0) return node.text;
-  return newDict(node.children.map((one) => [one.name, asDict(one)]));
+  return newDict(node.children.map((one) => [one.name, nodeDict(one)]));
 }
 
 /** One word for gluster's prompt, where white space ends a word and a line break would start another command. */
@@ -78,7 +79,7 @@ async function peers(ctx: ModuleContext): Promise<Value> {
 }
 
 function volumeDict(volume: Node): PlainDict {
-  const facts = asDict(volume) as PlainDict;
+  const facts = nodeDict(volume) as PlainDict;
   facts['bricks'] = newDict(
     all(volume, 'brick').map((brick, index) => {
       const rest = brick.children.filter(({ name }) => name !== 'name');
@@ -120,16 +121,7 @@ async function stop(name: string, force: boolean, ctx: ModuleContext): Promise<b
 
 const bricksOf = (given: Value): string[] => (Array.isArray(given) ? given : [given]).map(pyStr);
 
-interface Volume {
-  readonly name: string;
-  readonly bricks: Value;
-  readonly stripe: Value;
-  readonly replica: Value;
-  readonly device_vg: Value;
-  readonly transport: string;
-  readonly force: boolean;
-  readonly arbiter: boolean;
-}
+type Volume = ArgsOf<typeof volumeParams>;
 
 function createWords(args: Volume): string[] {
   const bricks = bricksOf(args.bricks);
@@ -156,6 +148,18 @@ function createWords(args: Volume): string[] {
 const name = p.string({ doc: 'the volume' });
 const force = p.bool({ default: false, doc: 'ignore warnings of gluster' });
 
+const volumeParams = {
+  name,
+  bricks: p.strings({ doc: 'machine:/path, one or several' }),
+  stripe: p.string({ default: false, falsy: null, doc: 'number of stripes' }),
+  replica: p.oneOf(['int', 'string', 'bool'], { default: false, falsy: null, doc: 'number of copies' }),
+  device_vg: p.truthy({ default: false, doc: 'on a volume group' }),
+  transport: p.string({ default: 'tcp', doc: 'tcp or rdma' }),
+  start: p.bool({ default: false, doc: 'start it' }),
+  force,
+  arbiter: p.bool({ default: false, doc: 'the third brick is an arbiter without data' }),
+};
+
 const functions = {
   peer_status: fn({
     doc: 'Peers by their id.',
@@ -174,17 +178,7 @@ const functions = {
   create_volume: fn({
     doc: 'Creates a volume.',
     examples: ["salt 'one' glusterfs.create_volume web '[one:/brick, two:/brick]' replica=2"],
-    params: {
-      name,
-      bricks: p.strings({ doc: 'machine:/path, one or several' }),
-      stripe: p.string({ default: false, falsy: null, doc: 'number of stripes' }),
-      replica: p.oneOf(['int', 'string', 'bool'], { default: false, falsy: null, doc: 'number of copies' }),
-      device_vg: p.truthy({ default: false, doc: 'on a volume group' }),
-      transport: p.string({ default: 'tcp', doc: 'tcp or rdma' }),
-      start: p.bool({ default: false, doc: 'start it' }),
-      force,
-      arbiter: p.bool({ default: false, doc: 'the third brick is an arbiter without data' }),
-    },
+    params: volumeParams,
     async run(args, ctx) {
       if (!(await worked(createWords(args), ctx))) return false;
       return args.start ? start(args.name, false, ctx) : true;

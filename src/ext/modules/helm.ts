@@ -2,7 +2,6 @@
 import {
   commandError,
   defineModule,
-  dictEntries,
   fn,
   isDict,
   isTruthy,
@@ -15,6 +14,7 @@ import {
   type PlainDict,
   p,
   pyStr,
+  textKeyed,
   type Value,
 } from 'halite/sdk';
 import { loadJson } from 'halite/sdk/codec';
@@ -80,8 +80,7 @@ const common = {
   kvflags: p.dict({ default: null, falsy: null, doc: 'options with a value' }),
 };
 
-const flagsOf = (value: Value): Flags =>
-  Object.fromEntries(isDict(value) ? dictEntries(value).map(([key, item]) => [pyStr(key), item]) : []);
+const flagsOf = (value: Value): Flags => textKeyed(value);
 
 /** Named arguments become options, where given. */
 const merged = (kvflags: Value, extra: Flags): Flags => ({

@@ -1,5 +1,6 @@
 // Execution module `influxdb`: databases, users, retention policies and queries of InfluxDB 1.x.
 import {
+  type ArgsOf,
   commandError,
   defineModule,
   fn,
@@ -244,13 +245,7 @@ const policyFunctions = {
   }),
 };
 
-interface Rule {
-  readonly database: string;
-  readonly name: string;
-  readonly duration: string;
-  readonly replication: Value;
-  readonly default: boolean;
-}
+type Rule = ArgsOf<typeof rule>;
 
 function ruleText(verb: string, rule: Rule): string {
   const head = `${verb} RETENTION POLICY ${named(rule.name)} ON ${named(rule.database)}`;

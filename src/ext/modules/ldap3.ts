@@ -13,6 +13,7 @@ import {
   type ModuleContext,
   needsPrograms,
   newDict,
+  oneOrMore,
   type PlainDict,
   p,
   pyStr,
@@ -56,8 +57,7 @@ function attribute(key: string, value: Value): string {
   return `${key.replace(/[^\w;.-]/g, '')}:: ${bytes.toString('base64')}`;
 }
 
-const valuesOf = (given: Value | undefined): Value[] =>
-  given === undefined || given === null ? [] : Array.isArray(given) ? given : [given];
+const valuesOf = (given: Value | undefined): Value[] => (given === undefined || given === null ? [] : oneOrMore(given));
 const entriesOf = (dict: Value): [string, Value[]][] =>
   isDict(dict) ? dictEntries(dict).map(([key, value]) => [pyStr(key), valuesOf(value)]) : [];
 

@@ -4,12 +4,17 @@ import { commandError, defineModule, fn, type ModuleContext, newDict, p, type Va
 import { accessSync, constants, pathExists, readdirSync } from 'halite/sdk/fs';
 import { which } from 'halite/sdk/system';
 import { lines, matchesGlob } from 'halite/sdk/text';
+import {
+  bootFunctions,
+  serviceKwargs as kwargs,
+  serviceName as name,
+  readingServices,
+  readingUnits,
+} from './shared/service-functions.ts';
 import { unitFunctions } from './systemd_service/index.ts';
 import { isBooted } from './systemd_service/systemctl.ts';
 
 const folder = '/etc/init.d';
-const name = p.string({ doc: 'the service' });
-const kwargs = p.kwargs({ doc: 'no effect' });
 
 function isExecutable(path: string): boolean {
   try {
@@ -87,8 +92,6 @@ const verb = (word: string, doc: string) =>
     params: { name, kwargs },
     run: async (args, ctx) => (await run(args.name, word.replace('_', '-'), ctx)) === 0,
   });
-const list = (doc: string, example: string, wanted: (service: string) => boolean) =>
-  fn({ doc, examples: [`salt '*' service.${example}`], params: {}, run: () => scripts().filter(wanted) });
 
 export default defineModule({
   name: 'linux_service',
@@ -97,22 +100,7 @@ export default defineModule({
   available: () =>
     (process.platform === 'linux' && !isBooted() && pathExists(folder)) ||
     'The linux_service module could not be loaded: there is no /etc/init.d, or the system was booted with systemd',
-  reads: [
-    'status',
-    'available',
-    'missing',
-    'get_all',
-    'get_enabled',
-    'get_disabled',
-    'enabled',
-    'disabled',
-    'masked',
-    'show',
-    'execs',
-    'get_static',
-    'get_running',
-    'offline',
-  ],
+  reads: [...readingServices, ...readingUnits],
   functions: {
     start: verb('start', 'Starts a service.'),
     stop: verb('stop', 'Ends a service.'),
@@ -143,21 +131,11 @@ export default defineModule({
         return found;
       },
     }),
-    available: fn({
-      doc: 'Whether there is a service of this name.',
-      examples: ["salt '*' service.available sshd"],
-      params: { name },
-      run: (args) => scripts().includes(args.name),
+    ...bootFunctions({
+      names: scripts,
+      isEnabled: isLinked,
+      isDisabled: (service) => scripts().includes(service) && !isLinked(service),
     }),
-    missing: fn({
-      doc: 'Whether there is no service of this name.',
-      examples: ["salt '*' service.missing sshd"],
-      params: { name },
-      run: (args) => !scripts().includes(args.name),
-    }),
-    get_all: list('The services.', 'get_all', () => true),
-    get_enabled: list('The services that start with the machine.', 'get_enabled', isLinked),
-    get_disabled: list('The services that do not start with the machine.', 'get_disabled', (one) => !isLinked(one)),
     enable: fn({
       doc: 'Enables a service at boot.',
       examples: ["salt '*' service.enable <service name>"],
@@ -169,18 +147,6 @@ export default defineModule({
       examples: ["salt '*' service.disable <service name>"],
       params: { name, kwargs },
       run: (args, ctx) => setBoot(args.name, false, ctx),
-    }),
-    enabled: fn({
-      doc: 'Whether a service is enabled at boot.',
-      examples: ["salt '*' service.enabled <service name>"],
-      params: { name, kwargs },
-      run: (args) => isLinked(args.name),
-    }),
-    disabled: fn({
-      doc: 'Whether a service is disabled at boot.',
-      examples: ["salt '*' service.disabled <service name>"],
-      params: { name, kwargs },
-      run: (args) => scripts().includes(args.name) && !isLinked(args.name),
     }),
     ...unitFunctions,
   },

@@ -1,5 +1,6 @@
 // Execution module `match`: whether this minion matches a target expression.
 import {
+  type ArgsOf,
   defineModule,
   dictEntries,
   dictGet,
@@ -16,18 +17,7 @@ import {
 import { defaultDelimiter, mergeRecurse, subdictMatch } from 'halite/sdk/data';
 import { matchesGlob, pyRegex, words } from 'halite/sdk/text';
 
-type Kind =
-  | 'glob'
-  | 'pcre'
-  | 'list'
-  | 'grain'
-  | 'grain_pcre'
-  | 'pillar'
-  | 'pillar_pcre'
-  | 'ipcidr'
-  | 'data'
-  | 'compound';
-const kinds: readonly string[] = [
+const kinds = [
   'glob',
   'pcre',
   'list',
@@ -38,7 +28,8 @@ const kinds: readonly string[] = [
   'ipcidr',
   'data',
   'compound',
-];
+] as const;
+type Kind = (typeof kinds)[number];
 
 const inList = (id: string, tgt: Value): boolean =>
   (Array.isArray(tgt) ? tgt : pyStr(tgt).split(',')).some((name) => name === id);
@@ -108,16 +99,12 @@ async function matches(
 }
 
 function kindOf(tgtType: string): Kind {
-  if (!kinds.includes(tgtType)) throw pythonError('KeyError', `'${tgtType}'`);
-  return tgtType as Kind;
+  const kind = kinds.find((known) => known === tgtType);
+  if (kind === undefined) throw pythonError('KeyError', `'${tgtType}'`);
+  return kind;
 }
 
-interface Choice {
-  readonly tgt_type: string;
-  readonly minion_id: Value;
-  readonly merge: Value;
-  readonly merge_lists: boolean;
-}
+type Choice = ArgsOf<typeof choiceParams>;
 
 async function choose(
   entries: readonly (readonly [Value, Value])[],
@@ -167,21 +154,7 @@ const choiceParams = {
 export default defineModule({
   name: 'match',
   doc: 'Whether this minion matches a target expression.',
-  reads: [
-    'compound',
-    'glob',
-    'pcre',
-    'list',
-    'grain',
-    'grain_pcre',
-    'pillar',
-    'pillar_pcre',
-    'ipcidr',
-    'data',
-    'filter_by',
-    'search_by',
-    'ifelse',
-  ],
+  reads: [...kinds, 'filter_by', 'search_by', 'ifelse'],
   functions: {
     compound: byId('compound', 'Whether a compound expression fits.', `salt '*' match.compound 'L@web1,web2 and *'`),
     glob: byId('glob', 'Whether a glob fits the id.', "salt '*' match.glob '*'"),

@@ -1,5 +1,6 @@
 // Execution module `out`: renders data with outputters, for templates and messages.
 import {
+  type ArgsOf,
   commandError,
   defineModule,
   dictEntries,
@@ -18,12 +19,7 @@ const params = {
   opts: p.dict({ default: null, falsy: null, doc: 'options of outputters; default: those of the minion' }),
   kwargs: p.kwargs({ doc: 'further options' }),
 };
-interface Args {
-  readonly data: Value;
-  readonly out: string;
-  readonly opts: Value;
-  readonly kwargs: PlainDict;
-}
+type Args = ArgsOf<typeof params>;
 
 function optionsOf(args: Args, ctx: ModuleContext): Record<string, Value> {
   const given = isDict(args.opts) && dictEntries(args.opts).length > 0;

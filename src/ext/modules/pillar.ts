@@ -1,6 +1,7 @@
 // Execution module `pillar`: reads the pillar of this minion.
 import { join } from 'node:path';
 import {
+  type ArgsOf,
   commandError,
   type Dict,
   defineModule,
@@ -56,13 +57,7 @@ async function chosen(pillarenv: string | null, saltenv: string | null, ctx: Mod
   );
 }
 
-interface GetArgs {
-  readonly key: string;
-  readonly default: Value;
-  readonly merge: boolean;
-  readonly merge_nested_lists: Value;
-  readonly delimiter: string;
-}
+type GetArgs = ArgsOf<typeof getParams>;
 
 /** The default merged with the pillar's value, when both are dictionaries or both are lists. */
 function merged(args: GetArgs, pillar: Dict, ctx: ModuleContext): Value | undefined {
@@ -113,19 +108,21 @@ const anything = {
   kwargs: p.kwargs({ doc: 'pillar (override), pillarenv, saltenv' }),
 };
 
+const getParams = {
+  key: p.string(),
+  default: p.any({ default: notSet, doc: 'returned when the key does not exist' }),
+  merge: p.bool({ default: false, doc: 'merge default and value' }),
+  merge_nested_lists: p.truthy({ default: null, nullable: true, doc: 'also merge nested lists' }),
+  delimiter: p.string({ default: defaultDelimiter }),
+  pillarenv: p.string({ default: null, doc: 'request the pillar of that environment from the master' }),
+  saltenv: p.string({ default: null }),
+};
+
 const getter = (name: string) =>
   fn({
     doc: 'The value of a pillar key, also of a nested one, or the default. With merge the default is completed by the pillar.',
     examples: [`salt '*' pillar.${name} pkg:apache`, `salt '*' pillar.${name} abc::def|ghi delimiter='|'`],
-    params: {
-      key: p.string(),
-      default: p.any({ default: notSet, doc: 'returned when the key does not exist' }),
-      merge: p.bool({ default: false, doc: 'merge default and value' }),
-      merge_nested_lists: p.truthy({ default: null, nullable: true, doc: 'also merge nested lists' }),
-      delimiter: p.string({ default: defaultDelimiter }),
-      pillarenv: p.string({ default: null, doc: 'request the pillar of that environment from the master' }),
-      saltenv: p.string({ default: null }),
-    },
+    params: getParams,
     inline: true,
     run: async (args, ctx) => get(args, await chosen(args.pillarenv, args.saltenv, ctx), ctx),
   });

@@ -173,7 +173,7 @@ export default defineModule({
       examples: ["salt '*' pkg_resource.version vim", "salt '*' pkg_resource.version foo 'python*'"],
       params: { names: p.rest(), kwargs: p.kwargs({ doc: 'versions_as_list' }) },
       async run(args, ctx): Promise<Value> {
-        const asList = isTruthy(args.kwargs['versions_as_list'] ?? false);
+        const inLists = isTruthy(args.kwargs['versions_as_list'] ?? false);
         const names = args.names.map(pyStr);
         const all =
           names.length === 0
@@ -187,7 +187,7 @@ export default defineModule({
         }
         const rows = [...found].map(([name, list]): [string, Value] => [
           name,
-          asList ? list : list.map(pyStr).join(','),
+          inLists ? list : list.map(pyStr).join(','),
         ]);
         return rows.length === 1 && !names.some((name) => name.includes('*')) ? (rows[0]?.[1] ?? '') : newDict(rows);
       },

@@ -1,6 +1,7 @@
 // Execution module `publish`: jobs and runners that a minion requests from the master (allowed by `peer` and `peer_run`).
 import { setTimeout as pause } from 'node:timers/promises';
 import {
+  type ArgsOf,
   defineModule,
   dictGet,
   fn,
@@ -24,14 +25,7 @@ const params = {
   timeout: p.float({ default: 5, doc: 'how long to wait for results, in seconds' }),
 };
 
-interface Request {
-  readonly tgt: Value;
-  readonly fun: string;
-  readonly arg: Value;
-  readonly tgt_type: string;
-  readonly returner: string;
-  readonly timeout: number;
-}
+type Request = ArgsOf<typeof params>;
 
 const argumentList = (arg: Value): Value[] => (arg === null ? [] : Array.isArray(arg) ? arg : [arg]);
 

@@ -3,9 +3,12 @@
 import { commandError, defineModule, dictGet, fn, type ModuleContext, newDict, p } from 'halite/sdk';
 import { existsSync, joinPath, lstatSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'halite/sdk/fs';
 import { which } from 'halite/sdk/system';
-
-const name = p.string({ doc: 'the service' });
-const kwargs = p.kwargs({ doc: 'no effect' });
+import {
+  bootFunctions,
+  serviceKwargs as kwargs,
+  serviceName as name,
+  readingServices,
+} from './shared/service-functions.ts';
 
 /** The folder of running services, and the folders with service definitions. */
 const running = ['/run/runit/service', '/var/service', '/etc/service', '/service'];
@@ -54,8 +57,6 @@ const verb = (word: string, command: string, doc: string) =>
     params: { name, kwargs },
     run: async (args, ctx) => (await sv(command, args.name, ctx)).fine,
   });
-const list = (doc: string, example: string, get: () => string[]) =>
-  fn({ doc, examples: [`salt '*' service.${example}`], params: {}, run: () => get() });
 
 export default defineModule({
   name: 'runit',
@@ -64,18 +65,7 @@ export default defineModule({
   available: ({ grains }) =>
     (dictGet(grains, 'init') === 'runit' && which('sv') !== null) ||
     'Runit not available: the first process is another one, or sv is missing',
-  reads: [
-    'status',
-    'available',
-    'missing',
-    'get_all',
-    'get_enabled',
-    'get_disabled',
-    'enabled',
-    'disabled',
-    'show',
-    'status_raw',
-  ],
+  reads: [...readingServices, 'status_raw'],
   functions: {
     start: verb('start', 'start', 'Starts a service.'),
     stop: verb('stop', 'stop', 'Ends a service.'),
@@ -94,35 +84,7 @@ export default defineModule({
       params: { name },
       run: async (args, ctx) => (await sv('status', args.name, ctx)).text,
     }),
-    available: fn({
-      doc: 'Whether there is a service of this name.',
-      examples: ["salt '*' service.available <service name>"],
-      params: { name },
-      run: (args) => available().includes(args.name),
-    }),
-    missing: fn({
-      doc: 'Whether there is no service of this name.',
-      examples: ["salt '*' service.missing <service name>"],
-      params: { name },
-      run: (args) => !available().includes(args.name),
-    }),
-    get_all: list('The services.', 'get_all', available),
-    get_enabled: list('The services that start with the machine.', 'get_enabled', () => available().filter(isEnabled)),
-    get_disabled: list('The services that do not start with the machine.', 'get_disabled', () =>
-      available().filter((one) => !isEnabled(one)),
-    ),
-    enabled: fn({
-      doc: 'Whether a service is enabled at boot.',
-      examples: ["salt '*' service.enabled <service name>"],
-      params: { name, kwargs },
-      run: (args) => isEnabled(args.name),
-    }),
-    disabled: fn({
-      doc: 'Whether a service is disabled at boot.',
-      examples: ["salt '*' service.disabled <service name>"],
-      params: { name, kwargs },
-      run: (args) => !isEnabled(args.name),
-    }),
+    ...bootFunctions({ names: available, isEnabled, isDisabled: (service) => !isEnabled(service) }),
     enable: fn({
       doc: 'Enables a service at boot.',
       examples: ["salt '*' service.enable <service name>"],

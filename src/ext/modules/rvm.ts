@@ -1,5 +1,15 @@
 // Execution module `rvm`: Rubies and gemsets, with the Ruby Version Manager.
-import { commandError, defineModule, fn, type ModuleContext, newDict, p, pyStr, type Value } from 'halite/sdk';
+import {
+  commandError,
+  defineModule,
+  fn,
+  listTexts,
+  type ModuleContext,
+  newDict,
+  p,
+  pyStr,
+  type Value,
+} from 'halite/sdk';
 import { pathExists } from 'halite/sdk/fs';
 import { userByName } from 'halite/sdk/system';
 import { lines, shellSplit } from 'halite/sdk/text';
@@ -33,7 +43,7 @@ const inRuby = (ruby: string, args: readonly string[], call: Call, ctx: ModuleCo
   rvm([ruby ? pyStr(ruby) : 'default', 'do', ...args], call, ctx);
 
 async function installRuby(ruby: string, opts: Value, { runas, env }: Call, ctx: ModuleContext): Promise<Value> {
-  const options = Array.isArray(opts) ? opts.map(pyStr) : [];
+  const options = listTexts(opts);
   if (!runas || runas === 'root') return rvm(['install', ruby, ...options], { runas, env }, ctx);
   // Without root, rvm cannot install system packages.
   await rvm(['autolibs', 'disable', ruby, ...options], { runas }, ctx);

@@ -1,7 +1,7 @@
 // Execution module `smtp`: sends mail.
 
 import { basename } from 'node:path';
-import { defineModule, fn, isDict, messageOf, p, pyStr, type Value } from 'halite/sdk';
+import { defineModule, fn, isDict, listTexts, messageOf, p, pyStr, type Value } from 'halite/sdk';
 import { readFileSync } from 'halite/sdk/fs';
 
 interface Server {
@@ -74,7 +74,7 @@ export default defineModule({
           ) as [Value, Value, Value, Value, Value];
           verify_ssl = of('verify_ssl') ?? verify_ssl;
         }
-        const files = Array.isArray(args.attachments) ? args.attachments.map(pyStr) : [];
+        const files = listTexts(args.attachments);
         const sending = await transport({ server, use_ssl, username, password, verify_ssl });
         try {
           await sending.sendMail({

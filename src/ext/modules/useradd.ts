@@ -1,5 +1,6 @@
 // Execution module `user`: user accounts, with useradd and related tools.
 import {
+  type ArgsOf,
   commandError,
   defineModule,
   dictGet,
@@ -117,20 +118,7 @@ async function changeGroups(
   return done;
 }
 
-interface NewUser {
-  readonly name: string;
-  readonly uid: Value;
-  readonly gid: Value;
-  readonly groups: Value;
-  readonly home: string | null;
-  readonly shell: string | null;
-  readonly unique: boolean;
-  readonly system: boolean;
-  readonly createhome: boolean;
-  readonly nologinit: boolean;
-  readonly root: string | null;
-  readonly usergroup: Value;
-}
+type NewUser = ArgsOf<typeof newUserParams>;
 
 /** A group named like the user becomes the primary one where the system makes such groups. */
 function ownGroup(user: NewUser): string[] {
@@ -235,30 +223,32 @@ const reading = {
   }),
 };
 
+const newUserParams = {
+  name,
+  uid: p.scalar({ default: null }),
+  gid: p.scalar({ default: null }),
+  groups: p.strings({ default: null, split: ',', doc: 'more groups: a list or text with commas' }),
+  home: p.string({ default: null }),
+  shell: p.string({ default: null }),
+  unique: p.bool({ default: true, doc: 'refuse an id that is in use' }),
+  system: p.bool({ default: false }),
+  fullname: p.string({ default: '' }),
+  roomnumber: p.string({ default: '' }),
+  workphone: p.string({ default: '' }),
+  homephone: p.string({ default: '' }),
+  other: p.string({ default: '' }),
+  createhome: p.bool({ default: true }),
+  loginclass: p.string({ default: null, doc: 'OpenBSD only' }),
+  nologinit: p.bool({ default: false, doc: 'do not enter the user into lastlog and faillog' }),
+  root,
+  usergroup: p.oneOf(['bool', 'string'], { default: null, doc: 'whether to create a group of the same name' }),
+};
+
 const writing = {
   add: fn({
     doc: 'Creates a user.',
     examples: ["salt '*' user.add name <uid> <gid> <groups> <home> <shell>"],
-    params: {
-      name,
-      uid: p.scalar({ default: null }),
-      gid: p.scalar({ default: null }),
-      groups: p.strings({ default: null, split: ',', doc: 'more groups: a list or text with commas' }),
-      home: p.string({ default: null }),
-      shell: p.string({ default: null }),
-      unique: p.bool({ default: true, doc: 'refuse an id that is in use' }),
-      system: p.bool({ default: false }),
-      fullname: p.string({ default: '' }),
-      roomnumber: p.string({ default: '' }),
-      workphone: p.string({ default: '' }),
-      homephone: p.string({ default: '' }),
-      other: p.string({ default: '' }),
-      createhome: p.bool({ default: true }),
-      loginclass: p.string({ default: null, doc: 'OpenBSD only' }),
-      nologinit: p.bool({ default: false, doc: 'do not enter the user into lastlog and faillog' }),
-      root,
-      usergroup: p.oneOf(['bool', 'string'], { default: null, doc: 'whether to create a group of the same name' }),
-    },
+    params: newUserParams,
     async run(args, ctx) {
       const { retcode } = await runTool(ctx, 'useradd', [...addOptions(args), '--', args.name]);
       if (retcode !== 0) return false;

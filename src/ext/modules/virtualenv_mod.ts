@@ -1,5 +1,6 @@
 // Execution module `virtualenv`: virtual environments of Python.
 import {
+  type ArgsOf,
   commandError,
   defineModule,
   dictGet,
@@ -43,16 +44,7 @@ async function versionOf(tool: string, user: Value, ctx: ModuleContext): Promise
     .map(Number);
 }
 
-interface CreateArgs {
-  readonly distribute: boolean;
-  readonly python: Value;
-  readonly extra_search_dir: Value;
-  readonly never_download: Value;
-  readonly prompt: Value;
-  readonly symlinks: Value;
-  readonly upgrade: Value;
-  readonly user: Value;
-}
+type CreateArgs = ArgsOf<typeof createParams>;
 
 /** Options only `virtualenv` has. */
 async function virtualenvOptions(tool: string, args: CreateArgs, ctx: ModuleContext): Promise<string[]> {
@@ -112,27 +104,29 @@ const text = (value: string | null, name: string): string => {
   return pyStr(value);
 };
 
+const createParams = {
+  path: p.path({ doc: 'where' }),
+  venv_bin: p.string({ default: null, doc: 'the program: virtualenv, or venv for the one of Python' }),
+  system_site_packages: no('with the packages of the system'),
+  distribute: no('old versions only'),
+  clear: no('remove what is there first'),
+  python: p.string({ default: null, doc: 'which Python' }),
+  extra_search_dir: p.oneOf(['list', 'string'], { default: null, doc: 'folders with packages' }),
+  never_download: p.bool({ default: null, doc: 'without network access' }),
+  prompt: p.string({ default: null, doc: 'text before the prompt' }),
+  pip: no('install pip if it is not there'),
+  symlinks: p.bool({ default: null, doc: 'link instead of copying (venv)' }),
+  upgrade: p.bool({ default: null, doc: 'upgrade to the current Python (venv)' }),
+  user: p.string({ default: null, doc: 'run as this user' }),
+  use_vt: no('no effect: output arrives as it comes'),
+  saltenv: p.string({ default: 'base', doc: 'environment of files on the file server' }),
+  kwargs: p.kwargs({ doc: 'passed on to cmd.run_all' }),
+};
+
 const create = fn({
   doc: 'Creates an environment; returns the answer of cmd.run_all.',
   examples: ["salt '*' virtualenv.create /srv/app/venv"],
-  params: {
-    path: p.path({ doc: 'where' }),
-    venv_bin: p.string({ default: null, doc: 'the program: virtualenv, or venv for the one of Python' }),
-    system_site_packages: no('with the packages of the system'),
-    distribute: no('old versions only'),
-    clear: no('remove what is there first'),
-    python: p.string({ default: null, doc: 'which Python' }),
-    extra_search_dir: p.oneOf(['list', 'string'], { default: null, doc: 'folders with packages' }),
-    never_download: p.bool({ default: null, doc: 'without network access' }),
-    prompt: p.string({ default: null, doc: 'text before the prompt' }),
-    pip: no('install pip if it is not there'),
-    symlinks: p.bool({ default: null, doc: 'link instead of copying (venv)' }),
-    upgrade: p.bool({ default: null, doc: 'upgrade to the current Python (venv)' }),
-    user: p.string({ default: null, doc: 'run as this user' }),
-    use_vt: no('no effect: output arrives as it comes'),
-    saltenv: p.string({ default: 'base', doc: 'environment of files on the file server' }),
-    kwargs: p.kwargs({ doc: 'passed on to cmd.run_all' }),
-  },
+  params: createParams,
   async run(args, ctx) {
     const tool = toolOf(args.venv_bin, ctx);
     const own = tool === 'venv' ? [which('python3') ?? 'python3', '-m', 'venv'] : [tool];

@@ -7,6 +7,7 @@ import {
   isDict,
   type ModuleContext,
   newDict,
+  oneOrMore,
   type PlainDict,
   p,
   pyStr,
@@ -15,8 +16,9 @@ import {
 } from 'halite/sdk';
 import { which } from 'halite/sdk/system';
 import { lines } from 'halite/sdk/text';
+import { setHolds } from './shared/pkg-holds.ts';
 import { type RpmPackage, resolveName } from './shared/rpm.ts';
-import { columns, type RpmDriver, rpmFunctions } from './shared/rpm-functions.ts';
+import { columns, type RpmDriver, readingPackages, rpmFunctions } from './shared/rpm-functions.ts';
 import { repoFunctions } from './shared/rpm-repos.ts';
 
 const tools = ['dnf5', 'dnf', 'yum'];
@@ -123,6 +125,9 @@ async function locked(ctx: ModuleContext): Promise<string[]> {
   ];
 }
 
+const lock = async (name: string, hold: boolean, ctx: ModuleContext): Promise<boolean> =>
+  (await yum(['-q', 'versionlock', hold ? 'add' : 'delete', name], ctx)).retcode === 0;
+
 const holding = (verb: 'add' | 'delete', example: string, doc: string) =>
   fn({
     doc,
@@ -137,42 +142,8 @@ const holding = (verb: 'add' | 'delete', example: string, doc: string) =>
     reads: (_, ctx) => ctx.test,
     async run(args, ctx) {
       const list = args.pkgs ?? args.sources ?? (args.name === null ? [] : [args.name]);
-      const names = (Array.isArray(list) ? list : [list]).flatMap((item) =>
-        isDict(item) ? Object.keys(item) : [pyStr(item)],
-      );
-      const before = await locked(ctx);
-      const answer = newDict();
-      for (const name of names) {
-        const held = before.includes(name);
-        const idle = held === (verb === 'add');
-        const fine = idle || ctx.test || (await yum(['-q', 'versionlock', verb, name], ctx)).retcode === 0;
-        const state = verb === 'add' ? 'hold' : '';
-        const word = verb === 'add' ? 'held' : 'unheld';
-        answer[name] = newDict([
-          ['name', name],
-          [
-            'changes',
-            idle || !fine
-              ? newDict()
-              : newDict([
-                  ['new', state],
-                  ['old', verb === 'add' ? '' : 'hold'],
-                ]),
-          ],
-          ['result', fine],
-          [
-            'comment',
-            idle
-              ? verb === 'add'
-                ? `Package ${name} is already set to be held.`
-                : `Package ${name} is not being held.`
-              : fine
-                ? `Package ${name} is now being ${word}.`
-                : `Package ${name} was unable to be ${word}.`,
-          ],
-        ]);
-      }
-      return answer;
+      const names = oneOrMore(list).flatMap((item) => (isDict(item) ? Object.keys(item) : [pyStr(item)]));
+      return setHolds({ locked, lock }, names, verb === 'add', ctx);
     },
   });
 
@@ -186,22 +157,7 @@ export default defineModule({
       return 'Module yumpkg: no yum based system detected';
     return toolName() !== undefined || 'DNF nor YUM found';
   },
-  reads: [
-    'version',
-    'list_pkgs',
-    'latest_version',
-    'upgrade_available',
-    'list_upgrades',
-    'version_cmp',
-    'list_repo_pkgs',
-    'file_list',
-    'owner',
-    'normalize_name',
-    'list_repos',
-    'get_repo',
-    'list_holds',
-    'group_list',
-  ],
+  reads: [...readingPackages, 'group_list'],
   functions: {
     ...rpmFunctions(driver),
     ...repoFunctions(['/etc/yum.repos.d', '/etc/yum/repos.d']),

@@ -14,8 +14,9 @@ import {
 } from 'halite/sdk';
 import { requireTool, which } from 'halite/sdk/system';
 import { lines } from 'halite/sdk/text';
+import { setHolds } from './shared/pkg-holds.ts';
 import { type RpmPackage, resolveName } from './shared/rpm.ts';
-import { type RpmDriver, rpmFunctions } from './shared/rpm-functions.ts';
+import { type RpmDriver, readingPackages, rpmFunctions } from './shared/rpm-functions.ts';
 import { repoFunctions } from './shared/rpm-repos.ts';
 
 /** Zypper's own return codes that mean no failure: patches, a restart needed, no repositories. */
@@ -144,43 +145,16 @@ async function locks(ctx: ModuleContext): Promise<string[]> {
   return lines(stdout).flatMap((line) => /^\s*\d+\s*\|\s*(\S+)\s*\|/.exec(line)?.[1] ?? []);
 }
 
-const locking = (verb: 'addlock' | 'removelock', example: string, doc: string) =>
+const lock = async (name: string, hold: boolean, ctx: ModuleContext): Promise<boolean> =>
+  (await zypper([hold ? 'addlock' : 'removelock', name], ctx)).retcode === 0;
+
+const locking = (hold: boolean, example: string, doc: string) =>
   fn({
     doc,
     examples: [`salt '*' pkg.${example} <package name>`],
     params: lockParams,
     reads: (_, ctx) => ctx.test,
-    async run(args, ctx) {
-      const [before, answer] = [await locks(ctx), newDict()];
-      for (const name of lockNames(args)) {
-        const idle = before.includes(name) === (verb === 'addlock');
-        const fine = idle || ctx.test || (await zypper([verb, name], ctx)).retcode === 0;
-        const word = verb === 'addlock' ? 'held' : 'unheld';
-        const [now, then] = verb === 'addlock' ? ['hold', ''] : ['', 'hold'];
-        answer[name] = newDict([
-          ['name', name],
-          [
-            'changes',
-            idle || !fine
-              ? newDict()
-              : newDict([
-                  ['new', now],
-                  ['old', then],
-                ]),
-          ],
-          ['result', fine],
-          [
-            'comment',
-            idle
-              ? verb === 'addlock'
-                ? `Package ${name} is already set to be held.`
-                : `Package ${name} is not being held.`
-              : `Package ${name} ${fine ? 'is now' : 'was unable to be'} ${fine ? 'being ' : ''}${word}.`,
-          ],
-        ]);
-      }
-      return answer;
-    },
+    run: (args, ctx) => setHolds({ locked: locks, lock }, lockNames(args), hold, ctx),
   });
 
 export default defineModule({
@@ -192,23 +166,7 @@ export default defineModule({
       return 'Module zypper: non SUSE OS not supported by zypper package manager';
     return which('zypper') !== null || 'Module zypper: zypper package manager not found';
   },
-  reads: [
-    'version',
-    'list_pkgs',
-    'latest_version',
-    'upgrade_available',
-    'list_upgrades',
-    'version_cmp',
-    'list_repo_pkgs',
-    'file_list',
-    'owner',
-    'normalize_name',
-    'list_repos',
-    'get_repo',
-    'list_holds',
-    'info_available',
-    'list_locks',
-  ],
+  reads: [...readingPackages, 'info_available', 'list_locks'],
   functions: {
     ...rpmFunctions(driver),
     ...repoFunctions(['/etc/zypp/repos.d']),
@@ -223,8 +181,8 @@ export default defineModule({
         return parseInfo((await zypper(['--no-refresh', 'info', '-t', 'package', ...names], ctx)).stdout);
       },
     }),
-    hold: locking('addlock', 'hold', 'Keeps packages at their version.'),
-    unhold: locking('removelock', 'unhold', 'Lets packages change their version again.'),
+    hold: locking(true, 'hold', 'Keeps packages at their version.'),
+    unhold: locking(false, 'unhold', 'Lets packages change their version again.'),
     list_holds: fn({
       doc: 'Held packages.',
       examples: ["salt '*' pkg.list_holds"],

@@ -1,5 +1,5 @@
 // Outputter `newline_values_only`: values without minion names, one per line.
-import { defineOutputter, dictEntries, HaliteError, isDict, pyStr } from 'halite/sdk';
+import { defineOutputter, dictEntries, HaliteError, isDict, oneOrMore, pyStr } from 'halite/sdk';
 
 export default defineOutputter({
   name: 'newline_values_only',
@@ -7,7 +7,7 @@ export default defineOutputter({
   render(data) {
     if (!isDict(data)) throw new HaliteError('call.arguments', 'newline_values_only shows answers of minions only');
     return dictEntries(data)
-      .flatMap(([, value]) => (Array.isArray(value) ? value : [value]))
+      .flatMap(([, value]) => oneOrMore(value))
       .map(pyStr)
       .join('\n');
   },

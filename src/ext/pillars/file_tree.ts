@@ -2,6 +2,7 @@
 
 import { isAbsolute, join, normalize } from 'node:path';
 import {
+  type ArgsOf,
   type Dict,
   definePillar,
   dictGet,
@@ -18,14 +19,7 @@ import { mergeRecurse } from 'halite/sdk/data';
 import { readdir, readFile, realpath, stat } from 'halite/sdk/fs';
 import { matchesGlob } from 'halite/sdk/text';
 
-interface Settings {
-  readonly follow_dir_links: boolean;
-  readonly keep_newline: Value;
-  readonly render_default: string | null;
-  readonly renderer_blacklist: Value[] | null;
-  readonly renderer_whitelist: Value[] | null;
-  readonly template: boolean;
-}
+type Settings = ArgsOf<typeof settingsParams>;
 
 /** A folder named after a minion's id must really be below the root. */
 const isName = (name: string): boolean => name !== '' && name !== '.' && name !== '..' && !/[/\0]/.test(name);
@@ -133,25 +127,27 @@ async function fromRoot(root: string, settings: Settings, ctx: PillarContext): P
   return mergeRecurse(found, await readTree(own, '.', settings, ctx));
 }
 
+const settingsParams = {
+  root_dir: p.path({
+    default: null,
+    doc: 'the folder; a relative one is searched in the pillar roots of pillarenv',
+  }),
+  follow_dir_links: p.bool({ default: false }),
+  debug: p.bool({ default: false, doc: 'kept for compatibility' }),
+  keep_newline: p.oneOf(['bool', 'list', 'string'], {
+    default: false,
+    doc: 'keep the last line break: true, false, or globs of files',
+  }),
+  render_default: p.string({ default: null, doc: 'renderers for files without a #! line' }),
+  renderer_blacklist: p.list({ default: null }),
+  renderer_whitelist: p.list({ default: null }),
+  template: p.bool({ default: false, doc: 'render the files' }),
+};
+
 export default definePillar({
   name: 'file_tree',
   doc: 'Files below root_dir/hosts/<minion id> and root_dir/nodegroups/<group> as values; folders are maps.',
-  params: {
-    root_dir: p.path({
-      default: null,
-      doc: 'the folder; a relative one is searched in the pillar roots of pillarenv',
-    }),
-    follow_dir_links: p.bool({ default: false }),
-    debug: p.bool({ default: false, doc: 'kept for compatibility' }),
-    keep_newline: p.oneOf(['bool', 'list', 'string'], {
-      default: false,
-      doc: 'keep the last line break: true, false, or globs of files',
-    }),
-    render_default: p.string({ default: null, doc: 'renderers for files without a #! line' }),
-    renderer_blacklist: p.list({ default: null }),
-    renderer_whitelist: p.list({ default: null }),
-    template: p.bool({ default: false, doc: 'render the files' }),
-  },
+  params: settingsParams,
   async compile(args, ctx): Promise<Dict> {
     if (!args.root_dir) {
       ctx.log.error('file_tree: no root_dir specified');

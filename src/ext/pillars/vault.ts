@@ -1,5 +1,6 @@
 // External pillar `vault`: secrets of HashiCorp Vault, read with a token that has the minion's policies.
 import {
+  asDict,
   type Dict,
   definePillar,
   dictEntries,
@@ -14,7 +15,7 @@ import { type MergeStrategy, mergeDicts } from 'halite/sdk/data';
 import { readSecret, type VaultHost } from '../shared/vault/client.ts';
 import { mintFor } from '../shared/vault/hosts.ts';
 import { expandPattern, MissingField } from '../shared/vault/patterns.ts';
-import { fieldOf, isOk } from '../shared/vault/request.ts';
+import { answerField, isOk } from '../shared/vault/request.ts';
 import { vaultConfig } from '../shared/vault/token.ts';
 
 function hostOf(ctx: PillarContext): VaultHost {
@@ -43,9 +44,9 @@ async function secretAt(path: string, host: VaultHost, ctx: PillarContext): Prom
     ctx.log.info(`Vault secret not found for: ${path}`);
     return newDict();
   }
-  const data = fieldOf(answer, 'data') ?? null;
+  const data = answerField(answer, 'data') ?? null;
   const inner = v2 && isDict(data) ? (dictGet(data, 'data') ?? null) : data;
-  return isDict(inner) ? inner : newDict();
+  return asDict(inner) ?? newDict();
 }
 
 /** Every text of a secret is masked in logs. */

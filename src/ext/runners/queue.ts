@@ -1,18 +1,19 @@
 // Runner `queue`: queues of items and runner calls on the master.
 import {
+  asList,
   defineRunner,
-  dictEntries,
   dictGet,
   dictOf,
+  fieldOf,
   HaliteError,
   isDict,
   type MasterContext,
   masterFn,
   messageOf,
   newDict,
-  type PlainDict,
   p,
   pyInt,
+  textKeyed,
   type Value,
 } from 'halite/sdk';
 import { deleteItems, insertItems, listItems, listQueues, popItems, readItem } from './shared/sqlite-queue.ts';
@@ -64,15 +65,12 @@ async function process(ctx: MasterContext, from: string, where: string, many: Va
 /** Queue and backend for calls of runners: given, or those of `runner_queue`. */
 function runnerQueue(ctx: MasterContext, from: string | null, where: string | null): { from: string; where: string } {
   const configured = ctx.opts['runner_queue'] ?? newDict();
-  const option = (name: string): Value | undefined => (isDict(configured) ? dictGet(configured, name) : undefined);
+  const option = (name: string): Value | undefined => fieldOf(configured, name);
   const named = from ?? option('queue');
   if (typeof named !== 'string')
     throw new HaliteError('call.arguments', 'Name a queue, or set runner_queue: {queue: …} in the configuration');
   return { from: named, where: where ?? String(option('backend') ?? 'sqlite') };
 }
-
-const plain = (value: Value | undefined): PlainDict =>
-  newDict(isDict(value) ? dictEntries(value).map(([key, item]): [string, Value] => [String(key), item]) : []);
 
 const runnerParams = {
   queue: p.string({ default: null, doc: 'the queue; else that of runner_queue' }),
@@ -111,14 +109,10 @@ const runners = {
       const { from, where } = runnerQueue(ctx, named, kept);
       const data = await process(ctx, from, where, many, true);
       const calls = isDict(data) ? dictGet(data, 'items') : [];
-      for (const call of Array.isArray(calls) ? calls : []) {
+      for (const call of asList(calls) ?? []) {
         if (!isDict(call)) continue;
         const args = dictGet(call, 'args');
-        await ctx.callWith(
-          String(dictGet(call, 'fun')),
-          Array.isArray(args) ? args : [],
-          plain(dictGet(call, 'kwargs')),
-        );
+        await ctx.callWith(String(dictGet(call, 'fun')), asList(args) ?? [], textKeyed(dictGet(call, 'kwargs')));
       }
       return null;
     },

@@ -1,5 +1,5 @@
 // Runner `salt`: execution functions on the master itself, and on minions from other runners.
-import { defineRunner, masterFn, newDict, type PlainDict, p, type Value } from 'halite/sdk';
+import { asText, defineRunner, masterFn, newDict, type PlainDict, p, type Value } from 'halite/sdk';
 import { resultsOf } from './shared/results.ts';
 
 const without = (kwargs: PlainDict, ...names: string[]): PlainDict =>
@@ -26,7 +26,7 @@ export default defineRunner({
       async run({ fun, args, with_pillar, kwargs }, ctx) {
         const user = ctx.job['user'];
         const outcome = await ctx.master.callModule(fun, args, without(kwargs), {
-          user: typeof user === 'string' ? user : undefined,
+          user: asText(user),
           withPillar: with_pillar,
           signal: ctx.signal,
           progress: (text) => ctx.progress(text),

@@ -1,6 +1,7 @@
 // Runner `vault`: tokens for minions, their policies, and unsealing.
 import { verify } from 'node:crypto';
 import {
+  asList,
   defineRunner,
   HaliteError,
   isDict,
@@ -13,7 +14,7 @@ import {
   type Value,
 } from 'halite/sdk';
 import { dumpJson } from 'halite/sdk/codec';
-import { askVault, fieldOf } from '../shared/vault/request.ts';
+import { answerField, askVault } from '../shared/vault/request.ts';
 import { mintToken, policiesFor, serverOf, vaultConfig } from '../shared/vault/token.ts';
 
 /** Old and new releases sign with different digests. */
@@ -96,7 +97,7 @@ export default defineRunner({
       examples: ['salt-run vault.unseal'],
       async run(_, ctx) {
         const config = vaultConfig(ctx.opts);
-        const keys = Array.isArray(config['keys']) ? config['keys'] : [];
+        const keys = asList(config['keys']) ?? [];
         for (const key of keys) {
           const json = dumpJson(newDict([['key', pyStr(key)]]));
           const answer = await askVault(serverOf(config), {
@@ -105,7 +106,7 @@ export default defineRunner({
             json,
             signal: ctx.signal,
           });
-          if (isDict(answer.body) && fieldOf(answer, 'sealed') === false) return true;
+          if (isDict(answer.body) && answerField(answer, 'sealed') === false) return true;
         }
         return false;
       },

@@ -1,9 +1,9 @@
 // Secret store `vault`: `sdb://profile/secret/path/key` is the value `key` of the secret `secret/path`.
-import { defineSdb, dictGet, isDict, newDict, type Value } from 'halite/sdk';
+import { defineSdb, dictGet, fieldOf, isDict, newDict, type Value } from 'halite/sdk';
 import { dumpJson } from 'halite/sdk/codec';
 import { ask, kvPaths } from '../shared/vault/client.ts';
 import { vaultHost } from '../shared/vault/hosts.ts';
-import { checkStatus, fieldOf } from '../shared/vault/request.ts';
+import { answerField, checkStatus } from '../shared/vault/request.ts';
 
 /** `path/key`, or `path?key`. */
 function split(address: string): [path: string, key: string] {
@@ -22,9 +22,9 @@ export default defineSdb({
     if (answer.status === 404 && paths.v2) answer = await ask(host, { path: `${paths.data}/${key}` });
     if (answer.status === 404) return null;
     checkStatus(answer);
-    const data = fieldOf(answer, 'data') ?? null;
+    const data = answerField(answer, 'data') ?? null;
     const inner = paths.v2 && isDict(data) ? (dictGet(data, 'data') ?? null) : data;
-    const found = isDict(inner) ? dictGet(inner, key) : undefined;
+    const found = fieldOf(inner, key);
     return found ?? (paths.v2 ? inner : null);
   },
   async set(address, value, _profile, ctx): Promise<Value> {

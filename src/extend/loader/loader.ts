@@ -1,5 +1,5 @@
 // Finds extensions by name, imports them on first use, and excludes broken or unsuitable ones with their reason.
-import { type Dict, dictGet, isDict, type Value } from '../../base/codec/value.ts';
+import { type Dict, fieldOf, type Value } from '../../base/codec/value.ts';
 import { messageOf } from '../../base/errors/index.ts';
 import { nearest } from '../../base/util/nearest.ts';
 import type { Availability, ExtensionLog } from '../sdk/index.ts';
@@ -181,7 +181,7 @@ export class Loader {
   /** The module that the option `providers` assigns to a name; it is not checked whether it fits this system. */
   async #provider(name: string): Promise<Pick<Loaded<Kind>, 'origin' | 'extension'> | undefined> {
     const { providers } = this.#options.opts();
-    const wanted = providers !== undefined && isDict(providers) ? dictGet(providers, name) : undefined;
+    const wanted = fieldOf(providers, name);
     if (typeof wanted !== 'string') return undefined;
     const modules = this.#table['modules'] ?? {};
     const file = (await this.#userByName('modules')).get(wanted);

@@ -1,5 +1,5 @@
 // Converts a user's file of plain exported functions to the same object that a `define…` call creates.
-import type { Value } from '../../base/codec/value.ts';
+import { asList, type Value } from '../../base/codec/value.ts';
 import { type Availability, type ExtensionFunction, withReads } from '../sdk/index.ts';
 import { readComment, readFileComment } from './comments.ts';
 import type { FunctionKind } from './kinds.ts';
@@ -48,7 +48,7 @@ export function plainModule(kind: FunctionKind, name: string, exports: Exports, 
     ...(typeof virtual === 'string' ? { virtualName: virtual } : {}),
     doc: readFileComment(source),
     available: (system) => askVirtual(exports['__virtual__'], system),
-    functions: withReads(name, functions, Array.isArray(reads) ? reads.map(String) : []),
+    functions: withReads(name, functions, (asList(reads) ?? []).map(String)),
     aliases,
   };
 }

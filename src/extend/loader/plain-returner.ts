@@ -1,5 +1,5 @@
 // Users' returners written as plain exported functions with Salt's names, converted to the form of `defineReturner`.
-import { dictGet, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { asList, dictGet, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import type { Availability, JobCache, Returner, ReturnerContext, ReturnerSession } from '../sdk/index.ts';
 import { readFileComment } from './comments.ts';
 
@@ -72,7 +72,7 @@ function cacheOf(call: (fun: string, ...args: unknown[]) => Promise<Value>, has:
     jids: () => table('get_jids'),
     async minions() {
       const answer = has('get_minions') ? await call('get_minions') : [];
-      return Array.isArray(answer) ? answer.map(String) : [];
+      return (asList(answer) ?? []).map(String);
     },
     ...(has('clean_old_jobs')
       ? { clean: async (seconds) => Number((await call('clean_old_jobs', seconds)) ?? 0) }

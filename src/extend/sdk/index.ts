@@ -1,19 +1,37 @@
 // Everything an extension author needs: `import { defineModule, fn, p } from 'halite/sdk'`.
 
+export {
+  boolField,
+  bytesField,
+  dictField,
+  intField,
+  listField,
+  listTexts,
+  numberField,
+  textField,
+  textKeyed,
+  textsField,
+} from '../../base/codec/fields.ts';
 export { pyRepr, pyStr, reprFloat, reprKey } from '../../base/codec/python/repr.ts';
 export { pyTypeName } from '../../base/codec/python/type-name.ts';
 export type { Dict, MapDict, PlainDict, Value } from '../../base/codec/value.ts';
 export {
+  asDict,
+  asList,
   asNumber,
+  asPlainDict,
+  asText,
   dictEntries,
   dictGet,
   dictHas,
   dictKeys,
   dictOf,
   dictSize,
+  fieldOf,
   isDict,
   isFloat,
   newDict,
+  oneOrMore,
   PyFloat,
 } from '../../base/codec/value.ts';
 export { HaliteError, messageOf } from '../../base/errors/index.ts';

@@ -80,7 +80,7 @@ const resourceKeys: KnownKeys<Resource<never, never, never>> = {
 
 const given = <T extends Text | Changes, Known>(value: Given<T, Known>, known: Known): T =>
   typeof value === 'function' ? value(known) : value;
-const asDict = (changes: Changes): Dict => (changes instanceof Map ? changes : newDict(Object.entries(changes)));
+const changesDict = (changes: Changes): Dict => (changes instanceof Map ? changes : newDict(Object.entries(changes)));
 
 /** Runs work whose expected failures become the comment of a failed state. */
 async function guarded<T>(
@@ -140,10 +140,10 @@ export async function resource<
 
   const { changes, done, failed } = spec;
   const isKnown = changes !== undefined && typeof changes !== 'function';
-  const planned = isKnown ? asDict(changes) : newDict();
+  const planned = isKnown ? changesDict(changes) : newDict();
   const result = await ctx.change(planned, '', {
     test: given(spec.would, known),
-    ...(spec.testChanges === undefined ? {} : { testChanges: asDict(given(spec.testChanges, known)) }),
+    ...(spec.testChanges === undefined ? {} : { testChanges: changesDict(given(spec.testChanges, known)) }),
     async apply() {
       const changed = await guarded(() => spec.change(known), onError('change'));
       if ('result' in changed) return changed.result;
@@ -157,7 +157,7 @@ export async function resource<
         return ctx.fail(given(failed ?? '', outcome));
       if (done === undefined) return answer;
       return ctx.ok(given(done, outcome), {
-        changes: changes === undefined ? newDict() : asDict(given(changes, outcome)),
+        changes: changes === undefined ? newDict() : changesDict(given(changes, outcome)),
       });
     },
   });

@@ -1,5 +1,14 @@
 // A job as the list of jobs shows it; stores keep this form precomputed, so that a long list is only concatenated.
-import { type Dict, dictGet, dictHas, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import {
+  asList,
+  type Dict,
+  dictGet,
+  dictHas,
+  isDict,
+  newDict,
+  type PlainDict,
+  type Value,
+} from '../../base/codec/value.ts';
 import { isJid, jidToTime } from '../../base/util/jid.ts';
 
 /** The entry of `jobs.list_jobs` for each job. */
@@ -23,7 +32,7 @@ export function metadataOf(load: Dict): Value | undefined {
   const kwargs = dictGet(load, 'kwargs');
   if (isDict(kwargs)) return dictGet(kwargs, 'metadata');
   const args = dictGet(load, 'arg');
-  for (const each of Array.isArray(args) ? args : []) {
+  for (const each of asList(args) ?? []) {
     if (isDict(each) && dictGet(each, '__kwarg__') === true && dictHas(each, 'metadata'))
       return dictGet(each, 'metadata');
   }

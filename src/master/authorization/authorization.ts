@@ -1,6 +1,6 @@
 // Which caller may request what from the master: local users authenticate with their key file; everything else is
 // refused.
-import { type Dict, dictEntries, dictGet, dictOf, isDict, type Value } from '../../base/codec/value.ts';
+import { asList, type Dict, dictEntries, dictGet, dictOf, isDict, type Value } from '../../base/codec/value.ts';
 import { parseInput } from '../../base/codec/yaml/index.ts';
 import type { MasterOpts } from '../../base/config/index.ts';
 import { HaliteError } from '../../base/errors/index.ts';
@@ -109,7 +109,7 @@ function requestedCalls({ fun, arg }: AskedJob): RequestedCall[] {
   if (typeof fun === 'string') return [{ fun, ...argumentsOf(arg) }];
   return fun.map((name, at) => {
     const own = arg[at];
-    return { fun: name, ...argumentsOf(Array.isArray(own) ? own : []) };
+    return { fun: name, ...argumentsOf(asList(own) ?? []) };
   });
 }
 

@@ -1,6 +1,6 @@
 // publisher_acl and publisher_acl_blacklist: which system users may publish what, with which arguments, and where.
 import { pyStr } from '../../base/codec/python/index.ts';
-import { type Dict, dictEntries, dictGet, isDict, type Value } from '../../base/codec/value.ts';
+import { asList, type Dict, dictEntries, dictGet, isDict, oneOrMore, type Value } from '../../base/codec/value.ts';
 import { matchesGlob } from '../../base/util/fnmatch.ts';
 import { matchesIdRule, matchesRule } from '../../base/util/function-rule.ts';
 import { matchesWhole } from '../../base/util/pyregex.ts';
@@ -22,7 +22,7 @@ export function isListed(name: string, expressions: readonly string[]): boolean 
 
 /** A prohibition is matched as widely as possible. */
 function isForbidden(name: string, expressions: Value | undefined): boolean {
-  const list = Array.isArray(expressions) ? expressions : [];
+  const list = asList(expressions) ?? [];
   return list.some((item) => typeof item === 'string' && (matchesGlob(name, item) || matchesWhole(name, item)));
 }
 
@@ -45,7 +45,7 @@ export function aclAllows(
   if (!isDict(acl)) return false;
   const rules = dictEntries(acl)
     .filter(([name]) => isListed(account, [pyStr(name)]))
-    .flatMap(([, own]) => (Array.isArray(own) ? own : []))
+    .flatMap(([, own]) => asList(own) ?? [])
     // Rules for every minion first: they do not need the target.
     .sort((a, b) => Number(typeof a !== 'string') - Number(typeof b !== 'string'));
   if (calls.length === 0) return false;
@@ -58,7 +58,7 @@ function permits(rule: Value, call: RequestedCall, covers: Covers): boolean {
   const [only, ...more] = isDict(rule) ? dictEntries(rule) : [];
   if (!only || more.length > 0) return false;
   const [minions, functions] = only;
-  return asList(functions).some((condition) => meets(condition, call)) && covers(pyStr(minions));
+  return oneOrMore(functions).some((condition) => meets(condition, call)) && covers(pyStr(minions));
 }
 
 /** A condition is a function, or {function: [{args: …, kwargs: …}]}. */
@@ -66,7 +66,7 @@ function meets(condition: Value, call: RequestedCall): boolean {
   if (typeof condition === 'string') return matchesRule(condition, call.fun);
   const [only, ...more] = isDict(condition) ? dictEntries(condition) : [];
   if (!only || more.length > 0 || !matchesRule(pyStr(only[0]), call.fun)) return false;
-  return asList(only[1]).some((wanted) => isDict(wanted) && argumentsFit(wanted, call));
+  return oneOrMore(only[1]).some((wanted) => isDict(wanted) && argumentsFit(wanted, call));
 }
 
 /** What the rule names must be present and match; `null` matches anything. */
@@ -75,7 +75,7 @@ function argumentsFit(wanted: Dict, { args, kwargs }: RequestedCall): boolean {
     given !== undefined && (expression === null || matchesArgument(pyStr(given), pyStr(expression)));
   const named = dictGet(wanted, 'kwargs');
   return (
-    asList(dictGet(wanted, 'args') ?? []).every((expression, at) => fits(expression, args[at])) &&
+    oneOrMore(dictGet(wanted, 'args') ?? []).every((expression, at) => fits(expression, args[at])) &&
     (isDict(named) ? dictEntries(named) : []).every(([key, expression]) =>
       fits(expression, dictGet(kwargs, pyStr(key))),
     )
@@ -86,5 +86,3 @@ function argumentsFit(wanted: Dict, { args, kwargs }: RequestedCall): boolean {
 function matchesArgument(value: string, expression: string): boolean {
   return /[\\^$*+?()[\]{}|]/.test(expression) ? matchesWhole(value, expression) : value === expression;
 }
-
-const asList = (value: Value): readonly Value[] => (Array.isArray(value) ? value : [value]);

@@ -2,7 +2,7 @@
 import {
   type Dict,
   dictEntries,
-  dictGet,
+  fieldOf,
   isDict,
   newDict,
   type PlainDict,
@@ -33,7 +33,7 @@ export class MasterTops {
     const found = newDict();
     if (!isDict(wanted ?? null)) return found;
     const minion = load['opts'];
-    const grains = isDict(minion) ? dictGet(minion, 'grains') : undefined;
+    const grains = fieldOf(minion, 'grains');
     const known = isDict(grains) ? acceptGrains(grains).grains : newDict();
     for (const [name, settings] of dictEntries(wanted as Dict)) {
       const part = await this.#ask(String(name), settings, id, known);

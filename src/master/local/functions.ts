@@ -1,6 +1,6 @@
 // Runners and wheel functions: found by the loader, run in the master, announced on the bus, stored in the history.
 import { JsonText, readValue } from '../../base/codec/json/index.ts';
-import { type Dict, dictGet, dictSize, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { type Dict, dictSize, fieldOf, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError, messageOf } from '../../base/errors/index.ts';
 import type { Logger } from '../../base/log/index.ts';
 import { generateJid } from '../../base/util/jid.ts';
@@ -237,7 +237,7 @@ function keptResult(fun: string, ret: Value | JsonText, most: number): Value {
 
 /** Functions that apply states return results under `data`: a failed state is a failed function. */
 function statesSucceeded(ret: Value | JsonText): boolean {
-  const data = !(ret instanceof JsonText) && isDict(ret) ? dictGet(ret, 'data') : undefined;
+  const data = ret instanceof JsonText ? undefined : fieldOf(ret, 'data');
   return data === undefined || checkResult(data);
 }
 

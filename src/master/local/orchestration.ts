@@ -1,6 +1,6 @@
 // Services of the master for states that run on it: jobs, master functions as their own jobs, and events.
 import { readValue } from '../../base/codec/json/index.ts';
-import { isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { fieldOf, newDict, oneOrMore, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import { globMatcher } from '../../base/util/fnmatch.ts';
 import type {
@@ -55,12 +55,7 @@ async function callFunction(
 
 /** As in Salt: the value is in the event's data, or one level below, where minions and reactors put their own. */
 function valueIn(data: Value, field: string): Value {
-  if (!isDict(data)) return null;
-  const of = (dict: Value): Value | undefined => {
-    if (!isDict(dict)) return undefined;
-    return dict instanceof Map ? dict.get(field) : dict[field];
-  };
-  return of(data) ?? of((data instanceof Map ? data.get('data') : data['data']) ?? null) ?? null;
+  return fieldOf(data, field) ?? fieldOf(fieldOf(data, 'data'), field) ?? null;
 }
 
 async function waitForEvents({ bus }: OrchestrationParts, wait: EventWait, signal: AbortSignal): Promise<Value[]> {
@@ -74,7 +69,7 @@ async function waitForEvents({ bus }: OrchestrationParts, wait: EventWait, signa
   try {
     for await (const { tag, data } of bus.stream('', { signal: control.signal })) {
       const value = matches(tag) ? valueIn(data, wait.field) : null;
-      for (const item of Array.isArray(value) ? value : [value]) {
+      for (const item of oneOrMore(value)) {
         const at = left.indexOf(item);
         if (item !== null && at >= 0) seen.push(...left.splice(at, 1));
       }

@@ -1,6 +1,15 @@
 // The master's unix socket: requests of local commands, authorized, answered as streams.
 import { join } from 'node:path';
-import { dictEntries, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { textField, textsField } from '../../base/codec/fields.ts';
+import {
+  asList,
+  asPlainDict,
+  dictEntries,
+  isDict,
+  newDict,
+  type PlainDict,
+  type Value,
+} from '../../base/codec/value.ts';
 import type { MasterOpts } from '../../base/config/index.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import type { Logger } from '../../base/log/index.ts';
@@ -17,7 +26,7 @@ import {
   trustedUser,
 } from '../../protocol/wire/ipc.ts';
 import { readCredentials } from '../../protocol/wire/messages/clear.ts';
-import { isProblem, textsField } from '../../protocol/wire/messages/fields.ts';
+import { isProblem } from '../../protocol/wire/messages/fields.ts';
 import { type BatchRequest, readLocalPublish } from '../../protocol/wire/messages/local.ts';
 import type { Authorization, Caller } from '../authorization/authorization.ts';
 import type { Fleet } from '../fleet/fleet.ts';
@@ -97,10 +106,6 @@ async function stream(call: IpcCall, items: Items): Promise<void> {
   }
 }
 
-const text = (value: Value | undefined): string | undefined =>
-  typeof value === 'string' && value !== '' ? value : undefined;
-const dict = (value: Value | undefined): PlainDict => (isDict(value) && !(value instanceof Map) ? value : newDict());
-
 async function* publish(
   { authorization, jobs, targets, log }: LocalParts,
   args: PlainDict,
@@ -144,7 +149,7 @@ async function* callFunction(
   caller: Caller,
   signal: AbortSignal,
 ): Items {
-  const fun = text(args['fun']) ?? '';
+  const fun = textField(args, 'fun') ?? '';
   authorization.authorizeMaster(caller, `${kind === 'runners' ? 'runner' : 'wheel'} ${fun}`);
   const lines: RunnerItem[] = [];
   let wake = (): void => {};
@@ -152,8 +157,8 @@ async function* callFunction(
   const run = functions.start(
     kind,
     fun,
-    Array.isArray(args['arg']) ? args['arg'] : [],
-    dict(args['kwarg']),
+    asList(args['arg']) ?? [],
+    asPlainDict(args['kwarg']) ?? newDict(),
     caller.user,
     {
       progress: (line) => {
@@ -195,8 +200,8 @@ async function* preview({ authorization, jobs, fleet }: LocalParts, args: PlainD
   const tgt = textsField(args, 'tgt');
   if (tgt === undefined)
     throw new HaliteError('call.arguments', 'A preview needs a target: a text or a list of texts.');
-  const found = jobs.preflight(tgt, text(args['tgt_type']) ?? 'glob', {
-    delimiter: text(args['delimiter']),
+  const found = jobs.preflight(tgt, textField(args, 'tgt_type') || 'glob', {
+    delimiter: textField(args, 'delimiter') || undefined,
     ...(isDict(nodegroups) ? { nodegroups } : {}),
   });
   yield {
@@ -215,14 +220,14 @@ async function* events(
   signal: AbortSignal,
 ): Items {
   authorization.authorizeMaster(caller, 'the event stream');
-  for await (const { tag, data } of bus.stream(text(args['tag']) ?? '', { signal })) yield { tag, data };
+  for await (const { tag, data } of bus.stream(textField(args, 'tag') ?? '', { signal })) yield { tag, data };
 }
 
 /** salt-key changed the folders itself; this applies the change to a running master. */
 async function* keysChanged({ authorization, keyChanges }: LocalParts, args: PlainDict, caller: Caller): Items {
   authorization.authorizeMaster(caller, 'key changes');
-  for (const change of Array.isArray(args['changes']) ? args['changes'] : []) {
-    const { act, id } = dict(change);
+  for (const change of asList(args['changes']) ?? []) {
+    const { act, id } = asPlainDict(change) ?? newDict();
     if (typeof id !== 'string' || (act !== 'accept' && act !== 'reject' && act !== 'delete')) continue;
     keyChanges.note(act, id);
   }

@@ -1,5 +1,5 @@
 // The master's scheduler: runs runners (and wheel functions, named `wheel.…`) of the option `schedule`.
-import { type Dict, isDict, newDict, type PlainDict } from '../../base/codec/value.ts';
+import { asDict, isDict, newDict, type PlainDict } from '../../base/codec/value.ts';
 import type { Logger } from '../../base/log/index.ts';
 import { Schedule, type ScheduledRun } from '../../engine/schedule/index.ts';
 import type { MasterFunctions, MasterKind } from '../local/functions.ts';
@@ -22,7 +22,7 @@ export class MasterScheduler {
   constructor(parts: SchedulerParts) {
     this.#parts = parts;
     const found = parts.opts.raw['schedule'];
-    this.#schedule = new Schedule(isDict(found ?? null) ? (found as Dict) : newDict(), {
+    this.#schedule = new Schedule(asDict(found) ?? newDict(), {
       ...{ log: parts.log.child('schedule'), graceMs, now: () => new Date(), random: Math.random },
       pillar: newDict,
       grains: newDict,

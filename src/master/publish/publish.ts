@@ -5,7 +5,7 @@ import type { Logger } from '../../base/log/index.ts';
 import { generateJid, isJid } from '../../base/util/jid.ts';
 import type { EventBus } from '../../protocol/event/bus.ts';
 import { jobNewTag } from '../../protocol/event/tags.ts';
-import { type AskedJob, funName, type PublishedJob } from '../../protocol/job/job.ts';
+import { type AskedJob, funName, type PublishedJob, wireTexts } from '../../protocol/job/job.ts';
 import type { JobReturn } from '../../protocol/job/job-return.ts';
 import { publishForm, type Target } from '../../protocol/target/index.ts';
 import type { JobStore } from '../../store/jobs.ts';
@@ -287,9 +287,9 @@ function announce(parts: PublishParts, { asked, job, missing }: Publication, min
   parts.bus.fire(jobNewTag(jid), {
     jid,
     tgt_type,
-    tgt: typeof tgt === 'string' ? tgt : [...tgt],
+    tgt: wireTexts(tgt),
     user,
-    fun: typeof fun === 'string' ? fun : [...fun],
+    fun: wireTexts(fun),
     arg: [...arg],
     minions: [...minions],
     missing: [...missing],

@@ -1,5 +1,5 @@
 // Which minions a target expression matches, among the accepted keys and their known grains and pillar.
-import { type Dict, isDict, newDict, type PlainDict } from '../../base/codec/value.ts';
+import { asDict, type Dict, newDict, type PlainDict } from '../../base/codec/value.ts';
 import type { Logger } from '../../base/log/index.ts';
 import { parseTarget, resolve, type Subject, type Target, targetBudget } from '../../protocol/target/index.ts';
 
@@ -37,7 +37,7 @@ export class Targets {
   /** Those of the master's configuration. */
   get nodegroups(): Dict {
     const given = this.#sources.opts.raw['nodegroups'];
-    return isDict(given) ? given : newDict();
+    return asDict(given) ?? newDict();
   }
 
   match(expression: string | readonly string[], kind: string, options: MatchOptions = {}): FleetMatch {

@@ -1,6 +1,7 @@
 // The arguments of a reaction: the current form `args`, the old `arg` and `kwarg`, or the function's own names in
 // between.
 import {
+  asList,
   type Dict,
   dictEntries,
   dictSize,
@@ -52,7 +53,7 @@ function todayArguments(chunk: Chunk): CallArguments {
 /** A map, or a list of maps with one entry each. */
 function namedOf(chunk: Chunk, given: Value): PlainDict {
   if (given === null) return newDict();
-  const parts: Value[] = isDict(given) ? [given] : Array.isArray(given) ? given : [];
+  const parts: Value[] = isDict(given) ? [given] : (asList(given) ?? []);
   const fits = parts.length > 0 && parts.every((part) => isDict(part) && (isDict(given) || dictSize(part) === 1));
   if (fits) return newDict(parts.flatMap((part) => dictEntries(part as Dict).map(entryOf)));
   throw new HaliteError(

@@ -1,7 +1,7 @@
 // Which reaction files belong to which events: the option `reactor`, or a file it names, and changes while the master
 // runs.
 import { readFileSync, statSync } from 'node:fs';
-import { dictEntries, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { asList, dictEntries, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { loadYaml } from '../../base/codec/yaml/index.ts';
 import { HaliteError, messageOf } from '../../base/errors/index.ts';
 import { globMatcher, type Matcher } from '../../base/util/fnmatch.ts';
@@ -110,7 +110,7 @@ function ruleOf(entry: Value): Rule {
   }
   const [key, files] = first;
   const tag = String(key);
-  const paths = typeof files === 'string' ? [files] : Array.isArray(files) ? files : [];
+  const paths = typeof files === 'string' ? [files] : (asList(files) ?? []);
   if (paths.length === 0 || paths.some((path) => typeof path !== 'string')) {
     throw new HaliteError('config.value', `the tag ${tag} needs a file or a list of files`);
   }

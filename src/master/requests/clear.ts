@@ -1,6 +1,14 @@
 // Clear commands on the request port: the stable interface that remote API hosts and Salt's own tools use.
 import { readValue } from '../../base/codec/json/index.ts';
-import { type Dict, dictEntries, dictOf, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import {
+  asPlainDict,
+  type Dict,
+  dictEntries,
+  dictOf,
+  newDict,
+  type PlainDict,
+  type Value,
+} from '../../base/codec/value.ts';
 import { HaliteError, messageOf } from '../../base/errors/index.ts';
 import type { AskedJob } from '../../protocol/job/job.ts';
 import { type ClearCommand, readClearCommand, type UnprovenJob } from '../../protocol/wire/messages/clear.ts';
@@ -73,7 +81,7 @@ async function runner({ authorization, functions }: ClearParts, command: Functio
   const { fun, arg, kwarg, credentials } = command;
   const caller = authorization.authenticateCaller(credentials);
   authorization.authorizeMaster(caller, `runner ${fun}`);
-  const run = functions.start('runners', fun, [...arg], plain(kwarg), caller.user);
+  const run = functions.start('runners', fun, [...arg], named(kwarg), caller.user);
   run.result.catch(() => {});
   return { tag: `salt/run/${run.jid}`, jid: run.jid };
 }
@@ -86,7 +94,7 @@ async function wheel({ authorization, functions }: ClearParts, command: Function
   const caller = authorization.authenticateCaller(credentials);
   authorization.authorizeMaster(caller, `wheel ${fun}`);
   const beside = dictOf(dictEntries(load).filter(([name]) => !ownFields.has(name)));
-  const run = functions.start('wheel', fun, [...arg], { ...plain(beside), ...plain(kwarg) }, caller.user);
+  const run = functions.start('wheel', fun, [...arg], { ...named(beside), ...named(kwarg) }, caller.user);
   const result = await run.result;
   const tag = `salt/wheel/${run.jid}`;
   return {
@@ -103,4 +111,4 @@ async function wheel({ authorization, functions }: ClearParts, command: Function
 }
 
 /** Arguments are a map with text keys; other maps count as empty. */
-const plain = (dict: Dict): PlainDict => (dict instanceof Map ? newDict() : dict);
+const named = (dict: Dict): PlainDict => asPlainDict(dict) ?? newDict();

@@ -1,5 +1,5 @@
 // Storing of events: a bounded number in the master's own store, and all for every returner of event_return.
-import { isDict, newDict, type PlainDict } from '../../base/codec/value.ts';
+import { asPlainDict, newDict } from '../../base/codec/value.ts';
 import type { Logger } from '../../base/log/index.ts';
 import { matchesGlob } from '../../base/util/fnmatch.ts';
 import type { BusEvent, EventBus } from '../../protocol/event/bus.ts';
@@ -31,7 +31,7 @@ export function recordEvents(
 
 function sendOut(settings: ReturnerSettings, sinks: ReturnerSinks, { tag, data }: BusEvent): void {
   if (!isKept(tag, settings.whitelist, settings.blacklist)) return;
-  const record = { k: 'event', tag, data: plain(data) } as const;
+  const record = { k: 'event', tag, data: asPlainDict(data) ?? newDict() } as const;
   for (const { returner } of settings.events) void sinks.add('events', returner, record);
 }
 
@@ -40,8 +40,6 @@ export function isKept(tag: string, whitelist: readonly string[], blacklist: rea
   const listed = (globs: readonly string[]): boolean => globs.some((glob) => matchesGlob(tag, glob));
   return (whitelist.length === 0 || listed(whitelist)) && !listed(blacklist);
 }
-
-const plain = (data: BusEvent['data']): PlainDict => (isDict(data) && !(data instanceof Map) ? data : newDict());
 
 function keepInStore(settings: ReturnerSettings, bus: EventBus, store: JobStore, log: Logger): () => Promise<void> {
   let gathered: EventRecord[] = [];
@@ -64,7 +62,9 @@ function keepInStore(settings: ReturnerSettings, bus: EventBus, store: JobStore,
   };
   const unsubscribe = bus.subscribe('', ({ tag, data }) => {
     const result = settings.keepReturns ? resultTag.exec(tag) : null;
-    const place = result ? { data: null, jid: String(result[1]), id: String(result[2]) } : { data: plain(data) };
+    const place = result
+      ? { data: null, jid: String(result[1]), id: String(result[2]) }
+      : { data: asPlainDict(data) ?? newDict() };
     gathered.push({ tag, at: Date.now(), ...place });
     if (gathered.length >= mostGathered) void flush();
     else timer ??= setTimeout(() => void flush(), gatherMs).unref();

@@ -1,7 +1,7 @@
 // The master's own job store; everything that is saved there is also forwarded to the configured job cache.
-import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { asPlainDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import type { JobFilter, JobSummary } from '../../extend/sdk/context.ts';
-import { plainDict } from '../../protocol/wire/messages/fields.ts';
+
 import type {
   EventRecord,
   JobRecord,
@@ -43,7 +43,7 @@ export class ForwardingJobStore implements JobStore {
       const record = {
         k: 'load',
         jid: job.jid,
-        load: plainDict(job.load) ?? newDict(),
+        load: asPlainDict(job.load) ?? newDict(),
         minions: [...job.expected],
       } as const;
       // No caller waits for these: a job runs even if it cannot be stored.
@@ -98,5 +98,5 @@ export class ForwardingJobStore implements JobStore {
 /** Salt's stored results contain the time of their arrival. */
 function stamped({ load, received }: ReturnRecord): PlainDict {
   const stamp: Value = new Date(received).toISOString().replace('Z', '000');
-  return { ...plainDict(load), _stamp: stamp };
+  return { ...asPlainDict(load), _stamp: stamp };
 }

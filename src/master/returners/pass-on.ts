@@ -1,9 +1,9 @@
 // Results that a minion with `return_via_master` asks the master to pass to returners.
-import type { PlainDict } from '../../base/codec/value.ts';
+import { asPlainDict, type PlainDict } from '../../base/codec/value.ts';
 import { messageOf } from '../../base/errors/index.ts';
 import type { Logger } from '../../base/log/index.ts';
 import type { JobReturn } from '../../protocol/job/job-return.ts';
-import { plainDict } from '../../protocol/wire/messages/fields.ts';
+
 import type { JobStore } from '../../store/jobs.ts';
 import { storedJob } from '../../store/records.ts';
 import type { ReturnerSettings } from './settings.ts';
@@ -47,7 +47,7 @@ async function jobOptions(parts: PassOnParts, jid: string): Promise<{ config?: s
   const load = await parts.store.load(jid);
   const job = load && storedJob(load);
   if (!job || job.startedBy !== undefined) return {};
-  const kwargs = plainDict(job.options?.ret_kwargs);
+  const kwargs = asPlainDict(job.options?.ret_kwargs);
   const config = job.options?.ret_config;
   return { ...(config ? { config } : {}), ...(kwargs ? { kwargs } : {}) };
 }

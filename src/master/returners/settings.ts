@@ -1,6 +1,6 @@
 // The options about where jobs, results and events are stored, read once.
 import { join } from 'node:path';
-import type { PlainDict } from '../../base/codec/value.ts';
+import { asText, type PlainDict } from '../../base/codec/value.ts';
 import type { MasterOpts } from '../../base/config/index.ts';
 import { keepSeconds } from '../../base/util/keep-jobs.ts';
 
@@ -35,7 +35,7 @@ const longestGatherMs = 60_000;
 
 export function readReturnerSettings(opts: MasterOpts): ReturnerSettings {
   const raw = opts as unknown as PlainDict;
-  const text = (name: string): string => (typeof raw[name] === 'string' ? String(raw[name]) : '');
+  const text = (name: string): string => asText(raw[name]) ?? '';
   const texts = (name: string): string[] => {
     const value = raw[name];
     if (Array.isArray(value)) return value.map(String);
@@ -60,7 +60,7 @@ export function readReturnerSettings(opts: MasterOpts): ReturnerSettings {
     keepEvents: number('keep_events', 10_000),
     keepSeconds: keepSeconds(raw),
     cleanOutside: opts.isGiven('keep_jobs_seconds') || opts.isGiven('keep_jobs'),
-    masterId: typeof raw['id'] === 'string' ? raw['id'] : 'master',
+    masterId: asText(raw['id']) ?? 'master',
     via: via === false ? false : Array.isArray(via) ? via.map(String) : true,
   };
 }

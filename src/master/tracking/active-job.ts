@@ -1,4 +1,5 @@
 // One tracked job: the verdict of every expected minion, and its listeners.
+import { asText } from '../../base/codec/value.ts';
 import { exitCode, isFailure, type JobReturn } from '../../protocol/job/job-return.ts';
 import { type Balance, balanceOf, isFinal, type Reason, type Verdict } from '../../protocol/job/verdict.ts';
 
@@ -233,7 +234,7 @@ export class ActiveJob {
 
 function returnVerdict(ret: JobReturn): Verdict {
   if (ret.ended === 'deadline') {
-    const text = typeof ret.return === 'string' ? ret.return : '';
+    const text = asText(ret.return) ?? '';
     return { kind: 'deadline', reason: { code: 'deadline', text, evidence: { killed_by_minion: true } } };
   }
   return { kind: isFailure(ret) ? 'failed' : 'returned', retcode: exitCode(ret) };

@@ -1,5 +1,5 @@
 // Jobs for disconnected minions: kept in the store, delivered once when the minion reconnects, or visibly expired.
-import { dictGet, isDict, newDict, type PlainDict } from '../../base/codec/value.ts';
+import { asPlainDict, dictGet, newDict, type PlainDict } from '../../base/codec/value.ts';
 import { messageOf } from '../../base/errors/index.ts';
 import type { Logger } from '../../base/log/index.ts';
 import type { EventBus } from '../../protocol/event/bus.ts';
@@ -92,7 +92,7 @@ export class DurableJobs {
   async #milestones(jid: string, id: string): Promise<PlainDict> {
     const [noted] = await this.#parts.store.verdicts(jid, id);
     const milestones = noted && dictGet(noted.evidence, 'milestones');
-    return isDict(milestones) && !(milestones instanceof Map) ? milestones : newDict();
+    return asPlainDict(milestones) ?? newDict();
   }
 
   /** Cancels pending deliveries; returns the ids that will not get the job. */

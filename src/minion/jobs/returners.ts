@@ -9,7 +9,7 @@ import {
   returnerChoice,
   type WorkerData,
 } from '../../engine/exec/index.ts';
-import type { PublishedJob } from '../../protocol/job/job.ts';
+import { type PublishedJob, wireTexts } from '../../protocol/job/job.ts';
 import type { JobReturn } from '../../protocol/job/job-return.ts';
 import { returnFields } from '../../protocol/wire/messages/job-return.ts';
 import type { JobLink } from '../link/master-link.ts';
@@ -68,9 +68,7 @@ export class Returners {
       if (before === problem.error) this.#log.debug('a returner failed again', { jid, returner: name });
       else this.#log.error(`The return failed for job ${jid}: ${problem.error}`, { returner: name });
       if (!link.ready) continue;
-      const data = newDict(
-        Object.entries({ jid, id: this.#opts.id, fun: typeof fun === 'string' ? fun : [...fun], ...problem }),
-      );
+      const data = newDict(Object.entries({ jid, id: this.#opts.id, fun: wireTexts(fun), ...problem }));
       void link.fire(`salt/job/${jid}/returner/${this.#opts.id}`, data);
     }
   }

@@ -1,5 +1,6 @@
 // The minion's beacons: configured in its files and its pillar, changed by functions; their events go to every master.
 import {
+  asDict,
   type Dict,
   dictEntries,
   dictGet,
@@ -50,7 +51,7 @@ export const validity = (problem: Value | undefined): Validity =>
 
 export const configuredBeacons = (opts: MinionOpts): Dict => {
   const found = opts.raw['beacons'];
-  return isDict(found ?? null) ? (found as Dict) : newDict();
+  return asDict(found) ?? newDict();
 };
 
 export class MinionBeacons {

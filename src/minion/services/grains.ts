@@ -2,7 +2,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pack, unpack } from '../../base/codec/msgpack/index.ts';
-import { isDict, newDict, type PlainDict } from '../../base/codec/value.ts';
+import { asPlainDict, newDict, type PlainDict } from '../../base/codec/value.ts';
 import type { MinionOpts } from '../../base/config/index.ts';
 import { messageOf } from '../../base/errors/index.ts';
 import type { Logger } from '../../base/log/index.ts';
@@ -63,7 +63,7 @@ export class GrainStore {
       const { mtimeMs } = await stat(this.#cachePath);
       if (Date.now() - mtimeMs > this.#opts.grains_cache_expiration * 1000) return undefined;
       const value = unpack(await readFile(this.#cachePath));
-      return isDict(value) && !(value instanceof Map) ? value : undefined;
+      return asPlainDict(value);
     } catch {
       return undefined;
     }

@@ -1,5 +1,6 @@
 // The minion's scheduler: runs jobs of `schedule` (configuration and pillar) like jobs of a master.
 import {
+  asDict,
   type Dict,
   dictEntries,
   dictGet,
@@ -75,7 +76,7 @@ function ownJobs(opts: MinionOpts): [string, Value][] {
 
 const configured = (opts: MinionOpts): Dict => {
   const found = opts.raw['schedule'];
-  return isDict(found ?? null) ? (found as Dict) : newDict();
+  return asDict(found) ?? newDict();
 };
 
 /** Where a minion without a running daemon (salt-call) stores changes: the daemon reads them from the file. */
@@ -222,7 +223,7 @@ export class MinionScheduler {
 
 /** Returners of the job and of the option `schedule_returner`, each once. */
 function returnersOf(...given: readonly (Value | undefined)[]): string {
-  const names = given.flatMap((value) => (Array.isArray(value) ? value : [value]));
+  const names = given.flat();
   return [...new Set(names.filter((name) => typeof name === 'string' && name !== ''))].join(',');
 }
 

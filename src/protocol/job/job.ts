@@ -98,3 +98,7 @@ export interface RunningJob {
 }
 
 export const funName = (fun: string | readonly string[]): string => (typeof fun === 'string' ? fun : fun.join(','));
+
+/** A target or a function as a message holds it. */
+export const wireTexts = (value: string | readonly string[]): string | string[] =>
+  typeof value === 'string' ? value : [...value];

@@ -2,7 +2,7 @@
 // row.
 
 import { parseValue } from '../../base/codec/json/index.ts';
-import { type Dict, isDict, newDict } from '../../base/codec/value.ts';
+import { asDict, type Dict, newDict } from '../../base/codec/value.ts';
 import type { SqlValue } from './driver.ts';
 
 const longest = 4 * 1024 * 1024;
@@ -29,9 +29,6 @@ export function joinPairs(rows: readonly Record<string, SqlValue>[]): string[] {
 /** In the main thread: parses the pairs. */
 export function readPairs(texts: readonly string[]): [string, Dict][] {
   return texts.flatMap((text) =>
-    (parseValue(text) as [string, Dict][]).map(([name, data]): [string, Dict] => [
-      name,
-      isDict(data) ? data : newDict(),
-    ]),
+    (parseValue(text) as [string, Dict][]).map(([name, data]): [string, Dict] => [name, asDict(data) ?? newDict()]),
   );
 }

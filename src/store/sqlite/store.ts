@@ -3,7 +3,7 @@ import { closeSync, fchmodSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type JsonText, parseDict, parseValue } from '../../base/codec/json/index.ts';
 import { pack } from '../../base/codec/msgpack/index.ts';
-import { type Dict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { asList, type Dict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import type { JobFilter, JobSummary } from '../../extend/sdk/context.ts';
 import { hasConditions, jidRange, jobTest, traitsOf } from '../../extend/sdk/job-filter.ts';
@@ -163,7 +163,7 @@ export class SqliteJobStore implements JobStore {
   async expected(jid: string): Promise<string[]> {
     const [row] = await this.#reader.all('SELECT expected FROM job WHERE jid = ?', jid);
     const ids = row ? parseValue(String(row['expected'])) : [];
-    return Array.isArray(ids) ? ids.map(String) : [];
+    return (asList(ids) ?? []).map(String);
   }
 
   async returns(jid: string): Promise<Map<string, Dict>> {

@@ -1,6 +1,6 @@
 // Problems of a configuration: unknown options, values of the wrong type, folders that do not exist.
 import { existsSync } from 'node:fs';
-import { isDict, type Value } from '../../../base/codec/value.ts';
+import { asList, isDict, type Value } from '../../../base/codec/value.ts';
 import type { LoadedConfig } from '../../../base/config/index.ts';
 import type { Findings } from './finding.ts';
 
@@ -21,7 +21,7 @@ export function examineConfiguration(findings: Findings, loaded: LoadedConfig<un
 export function examineRoots(findings: Findings, name: string, roots: Value): void {
   if (!isDict(roots) || roots instanceof Map) return;
   for (const [environment, folders] of Object.entries(roots)) {
-    for (const folder of Array.isArray(folders) ? folders : []) {
+    for (const folder of asList(folders) ?? []) {
       if (typeof folder !== 'string' || !folder.startsWith('/') || /[*?[]|__env__/.test(folder)) continue;
       if (!existsSync(folder))
         findings.warning(`${name} names ${folder} for ${environment}, which does not exist`, `mkdir -p ${folder}`);

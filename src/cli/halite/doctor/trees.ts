@@ -1,7 +1,7 @@
 // Files in the state and pillar trees that were written for Python and do not run here.
 import { closeSync, type Dirent, openSync, readdirSync, readSync } from 'node:fs';
 import { join } from 'node:path';
-import { isDict, type Value } from '../../../base/codec/value.ts';
+import { asList, isDict, type Value } from '../../../base/codec/value.ts';
 import { listFirst } from '../../../base/util/list-first.ts';
 import type { Findings } from './finding.ts';
 
@@ -14,7 +14,7 @@ const pythonRenderer = /^#!.*\b(py|pyobjects|pydsl|mako|wempy|cheetah|genshi)\b/
 
 function foldersIn(roots: Value): string[] {
   if (!isDict(roots) || roots instanceof Map) return [];
-  const all = Object.values(roots).flatMap((folders) => (Array.isArray(folders) ? folders : []));
+  const all = Object.values(roots).flatMap((folders) => asList(folders) ?? []);
   return all.filter((folder): folder is string => typeof folder === 'string' && folder.startsWith('/'));
 }
 

@@ -1,6 +1,6 @@
 // The options of a returner, searched where Salt searches them: configuration, grains, pillar, profiles, the command
 // line.
-import { dictGet, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
+import { dictGet, fieldOf, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import { HaliteError, messageOf } from '../../../base/errors/index.ts';
 import { nearest } from '../../../base/util/nearest.ts';
 import type { Param, Returner } from '../../../extend/sdk/index.ts';
@@ -45,7 +45,7 @@ function configOption(sources: OptionSources, key: string): Value | undefined {
 /** `mysql: {host: …}`, then `mysql.host`. */
 function atPrefix(sources: OptionSources, prefix: string, name: string): Value | undefined {
   const nested = configOption(sources, prefix);
-  const inside = isDict(nested) ? dictGet(nested, name) : undefined;
+  const inside = fieldOf(nested, name);
   return inside !== undefined ? inside : configOption(sources, `${prefix}.${name}`);
 }
 

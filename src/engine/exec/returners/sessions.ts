@@ -141,7 +141,7 @@ export function returnerChoice(job: Pick<Job, 'ret' | 'options'>, always: unknow
 
 /** The names in `--return a,b`, the job's field `ret` and the option `return`, each once. */
 export function returnerNames(...given: readonly unknown[]): string[] {
-  const names = given.flatMap((value) => (Array.isArray(value) ? value : [value]));
+  const names = given.flat();
   const words = names.flatMap((value) => (typeof value === 'string' ? value.split(',') : []));
   return [...new Set(words.map((word) => word.trim()).filter((word) => word !== ''))];
 }

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { dictGet, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
+import { dictGet, fieldOf, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import { HaliteError } from '../../../base/errors/index.ts';
 import { leastChunkBytes, mostChunkBytes } from '../file-chunks.ts';
 
@@ -122,7 +122,7 @@ function isPassing(error: unknown): boolean {
 }
 
 async function readChunk(reply: Value): Promise<Uint8Array> {
-  const data = isDict(reply) ? dictGet(reply, 'data') : undefined;
+  const data = fieldOf(reply, 'data');
   const bytes = typeof data === 'string' ? Buffer.from(data) : data;
   if (!(bytes instanceof Uint8Array) || !isDict(reply)) {
     throw new HaliteError('codec.malformed', 'The master’s answer holds no chunk of a file');

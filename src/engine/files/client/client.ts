@@ -1,7 +1,7 @@
 // The minion's file client, `ctx.files`. Everything it fetches is verified and replaced atomically.
 import { copyFile, mkdir, readFile, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { dictEntries, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
+import { asList, dictEntries, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import { HaliteError } from '../../../base/errors/index.ts';
 import type {
   CacheDirOptions,
@@ -56,11 +56,11 @@ class MinionFiles implements FileClient {
   }
 
   async envs(): Promise<string[]> {
-    return texts(await this.#source.send(newDict([['cmd', '_file_envs']])));
+    return namesIn(await this.#source.send(newDict([['cmd', '_file_envs']])));
   }
 
   async list(kind: 'files' | 'dirs' | 'emptyDirs', saltenv?: string, prefix = ''): Promise<string[]> {
-    return texts(await this.#ask(listCommands[kind], saltenv, prefix));
+    return namesIn(await this.#ask(listCommands[kind], saltenv, prefix));
   }
 
   async symlinks(saltenv?: string, prefix = ''): Promise<PlainDict> {
@@ -201,8 +201,8 @@ class MinionFiles implements FileClient {
   }
 }
 
-function texts(reply: Value): string[] {
-  return Array.isArray(reply) ? reply.filter((item) => typeof item === 'string') : [];
+function namesIn(reply: Value): string[] {
+  return (asList(reply) ?? []).filter((item) => typeof item === 'string');
 }
 
 async function isFile(path: string): Promise<boolean> {

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { dictGet, isDict, newDict, type Value } from '../../../base/codec/value.ts';
+import { asText, dictGet, isDict, newDict, type Value } from '../../../base/codec/value.ts';
 import { HaliteError } from '../../../base/errors/index.ts';
 import type { FileHash } from '../../../extend/sdk/index.ts';
 import { mostBytesAlong } from '../file-chunks.ts';
@@ -42,8 +42,8 @@ export async function askFile(
   const reply = await request(load, have === undefined ? {} : { raw: true, halite });
   const [hash, numbers, data] = Array.isArray(reply) ? reply : [reply, null];
   if (hash === undefined || !isDict(hash)) return undefined;
-  const hsum = textOf(dictGet(hash, 'hsum'));
-  const hash_type = textOf(dictGet(hash, 'hash_type'));
+  const hsum = digestText(dictGet(hash, 'hsum'));
+  const hash_type = digestText(dictGet(hash, 'hash_type'));
   if (hsum === undefined || hash_type === undefined) return undefined;
   const isStat = Array.isArray(numbers) && numbers.every((item) => typeof item === 'number');
   const along = data instanceof Uint8Array ? data : undefined;
@@ -60,9 +60,9 @@ function digestHere(path: string, keep?: (content: Buffer) => void): string {
 }
 
 /** Salt's gitfs sends digests that it has read from its cache as bytes. */
-function textOf(value: Value | undefined): string | undefined {
+function digestText(value: Value | undefined): string | undefined {
   if (value instanceof Uint8Array) return Buffer.from(value).toString('latin1');
-  return typeof value === 'string' ? value : undefined;
+  return asText(value);
 }
 
 export interface CacheOptions {

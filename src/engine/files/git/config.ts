@@ -1,6 +1,6 @@
 // `gitfs_remotes`, `gitfs_saltenv` and the other `gitfs_*` options as typed settings per remote.
 import { createHash } from 'node:crypto';
-import { asNumber, type Dict, dictEntries, isDict, type Value } from '../../../base/codec/value.ts';
+import { asList, asNumber, type Dict, dictEntries, isDict, type Value } from '../../../base/codec/value.ts';
 import { HaliteError } from '../../../base/errors/index.ts';
 import { isEnvironmentName } from '../paths.ts';
 
@@ -58,7 +58,7 @@ const defaultRefspecs = ['+refs/heads/*:refs/remotes/origin/*', '+refs/tags/*:re
 /** Every remote of `gitfs_remotes`. Throws config.value with the problem. */
 export function readRemotes(opts: Opts): RemoteConfig[] {
   const listed = opts['gitfs_remotes'];
-  const remotes = (Array.isArray(listed) ? listed : []).flatMap((item: Value) => readItem(item, opts));
+  const remotes = (asList(listed) ?? []).flatMap((item: Value) => readItem(item, opts));
   const folders = new Map<string, string>();
   for (const { folder, id } of remotes) {
     const other = folders.get(folder);

@@ -1,5 +1,6 @@
 // States and their requisites, as nodes and edges.
-import { type Chunk, textOf } from '../data.ts';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import type { Chunk } from '../data.ts';
 import { RequisiteIndex, readRequisite, requisiteEntries } from '../run/requisite-index.ts';
 
 export interface GraphNode {
@@ -50,10 +51,10 @@ export function stateGraph(chunks: readonly Chunk[]): StateGraph {
 function nodeOf(chunk: Chunk, key: number): GraphNode {
   return {
     key,
-    id: textOf(chunk['__id__']),
-    fun: `${textOf(chunk['state'])}.${textOf(chunk['fun'])}`,
-    name: textOf(chunk['name']),
-    sls: textOf(chunk['__sls__'] ?? ''),
+    id: pyStr(chunk['__id__']),
+    fun: `${pyStr(chunk['state'])}.${pyStr(chunk['fun'])}`,
+    name: pyStr(chunk['name']),
+    sls: pyStr(chunk['__sls__'] ?? ''),
   };
 }
 

@@ -1,5 +1,5 @@
 // Applies `__exclude__`: removes ids, and the ids of whole SLS files, from the high data.
-import { dictEntries, isDict, type Value } from '../../../base/codec/value.ts';
+import { asList, dictEntries, isDict, type Value } from '../../../base/codec/value.ts';
 import { hasGlob, matchesGlob } from '../../../base/util/index.ts';
 import { type High, isBody, isHidden } from '../data.ts';
 
@@ -10,7 +10,7 @@ export function applyExcludes(high: High): void {
   high.delete('__exclude__');
   const ids = new Set<Value>();
   const sls = new Set<string>();
-  for (const item of Array.isArray(excludes) ? excludes : []) {
+  for (const item of asList(excludes) ?? []) {
     if (typeof item === 'string') sls.add(item);
     if (!isDict(item)) continue;
     const entries = dictEntries(item);

@@ -1,7 +1,8 @@
 // Applies `__extend__`: what `extend:` declarations and `_in` requisites add to states declared elsewhere.
-import { type Dict, dictEntries, dictGet, isDict, type Value } from '../../../base/codec/value.ts';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { asList, type Dict, dictEntries, dictGet, isDict, type Value } from '../../../base/codec/value.ts';
 import { HaliteError } from '../../../base/errors/index.ts';
-import { type Body, firstKey, firstValue, type High, isBody, isHidden, textOf } from '../data.ts';
+import { type Body, firstKey, firstValue, type High, isBody, isHidden } from '../data.ts';
 import { requisites } from '../keywords.ts';
 import { NameFinder } from './find.ts';
 
@@ -12,7 +13,7 @@ export function applyExtensions(high: High, strict: boolean): string[] {
   if (extensions === undefined) return errors;
   high.delete('__extend__');
   const finder = new NameFinder(high);
-  for (const extension of Array.isArray(extensions) ? extensions : []) {
+  for (const extension of asList(extensions) ?? []) {
     if (!isDict(extension)) continue;
     for (const [name, body] of dictEntries(extension)) {
       if (isDict(body)) extendOne({ high, finder, strict, errors }, name, body);
@@ -31,7 +32,7 @@ interface Work {
 function extendOne(work: Work, name: Value, body: Dict): void {
   const state = dictEntries(body).find(([key]) => !isHidden(key))?.[0];
   if (state === undefined)
-    throw new HaliteError('render.failed', `The extension of ID '${textOf(name)}' holds no state`);
+    throw new HaliteError('render.failed', `The extension of ID '${pyStr(name)}' holds no state`);
   const id = targetOf(work, name, state);
   if (id === undefined) {
     work.errors.push(notFound(name, body));
@@ -58,9 +59,9 @@ function targetOf({ high, finder, strict }: Work, name: Value, state: Value): Va
 }
 
 function notFound(name: Value, body: Dict): string {
-  const id = textOf(name);
-  const env = textOf(dictGet(body, '__env__') ?? 'base');
-  const sls = textOf(dictGet(body, '__sls__') ?? 'base');
+  const id = pyStr(name);
+  const env = pyStr(dictGet(body, '__env__') ?? 'base');
+  const sls = pyStr(dictGet(body, '__sls__') ?? 'base');
   return (
     `Cannot extend ID '${id}' in '${env}:${sls}'. It is not part of the high state.\n` +
     'This is likely due to a missing include statement or an incorrectly typed ID.\n' +

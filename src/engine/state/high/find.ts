@@ -1,11 +1,11 @@
 // Finds ids in high data by id, by the value of an argument, or by their SLS.
-import { isDict, type Value } from '../../../base/codec/value.ts';
+import { type Dict, dictGet, dictSize, isDict, type Value } from '../../../base/codec/value.ts';
 import { type Body, entryOf, firstKey, firstValue, type High, isBody, isHidden } from '../data.ts';
 
 /** An id and its state. */
 export type Found = readonly [id: Value, state: Value];
 
-const sizeOne = (dict: object): boolean => (dict instanceof Map ? dict.size : Object.keys(dict).length) === 1;
+const sizeOne = (dict: Dict): boolean => dictSize(dict) === 1;
 /** Arguments are found only by text or number; anything else never equals the name in a requisite. */
 const keyOf = (value: Value | undefined): string | undefined => {
   if (typeof value === 'string') return `s${value}`;
@@ -116,7 +116,7 @@ export class NameFinder {
         if (isHidden(state) || !Array.isArray(args)) continue;
         for (const arg of args) {
           if (!isDict(arg)) continue;
-          const name = arg instanceof Map ? arg.get('name') : arg['name'];
+          const name = dictGet(arg, 'name');
           if (name !== undefined && !names.has(name)) names.set(name, [id, state]);
         }
       }

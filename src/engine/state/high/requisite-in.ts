@@ -1,6 +1,7 @@
 // Converts `require_in`, `watch_in`, `use`, `prereq` and similar to extensions of the states they name.
-import { type Dict, dictEntries, dictGet, isDict, newDict, type Value } from '../../../base/codec/value.ts';
-import { type Body, entryOf, firstKey, firstValue, type High, isBody, isHidden, listAt, textOf } from '../data.ts';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { type Dict, dictEntries, dictGet, dictSize, isDict, newDict, type Value } from '../../../base/codec/value.ts';
+import { type Body, entryOf, firstKey, firstValue, type High, isBody, isHidden, listAt } from '../data.ts';
 import { applyExtensions } from './extend.ts';
 import { argumentNames, type Found, NameFinder } from './find.ts';
 
@@ -97,7 +98,7 @@ function withoutFunction(work: Work, { body }: Origin, requisite: string, state:
   if (typeof state !== 'string' || !state.includes('.')) return state;
   const module = state.slice(0, state.indexOf('.'));
   work.errors.push(
-    `Invalid requisite in ${plainOf(requisite)}: ${state} for ${textOf(name)}, in SLS '${textOf(body.get('__sls__'))}'. ` +
+    `Invalid requisite in ${plainOf(requisite)}: ${state} for ${pyStr(name)}, in SLS '${pyStr(body.get('__sls__'))}'. ` +
       `Requisites must not contain dots, did you mean '${module}'?`,
   );
   return module;
@@ -131,7 +132,7 @@ function place(work: Work, origin: Origin, requisite: string, [name, state]: Fou
 }
 
 const requisiteList = (requisite: string, state: Value, id: Value): Dict =>
-  newDict([[requisite, [newDict([[textOf(state), id]])]]]);
+  newDict([[requisite, [newDict([[pyStr(state), id]])]]]);
 
 function argumentsOf({ added }: Work, id: Value, state: Value): Value[] {
   return listAt(
@@ -148,7 +149,7 @@ function addRequisite(work: Work, origin: Origin, requisite: string, name: Value
   const lists = args.filter((arg) => isDict(arg) && firstKey(arg) === requisite);
   for (const list of lists) {
     const items = dictGet(list as Dict, requisite);
-    if (Array.isArray(items)) items.push(newDict([[textOf(origin.state), origin.id]]));
+    if (Array.isArray(items)) items.push(newDict([[pyStr(origin.state), origin.id]]));
   }
   if (lists.length === 0) args.push(requisiteList(requisite, origin.state, origin.id));
 }
@@ -159,7 +160,7 @@ function copyArguments(work: Work, [from, fromState]: Found, [to, toState]: Foun
   const args = isBody(body) ? body.get(fromState) : undefined;
   if (!Array.isArray(args)) return;
   for (const arg of args) {
-    if (!isDict(arg) || (arg instanceof Map ? arg.size : Object.keys(arg).length) !== 1) continue;
+    if (!isDict(arg) || dictSize(arg) !== 1) continue;
     const key = firstKey(arg)!;
     if (!neverUsed.has(key) && !own.has(key)) target.push(arg);
   }

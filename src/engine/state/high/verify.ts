@@ -1,6 +1,7 @@
 // Checks that high data has the right form; every error is a message for the author of the SLS.
-import { type Dict, isDict, type Value } from '../../../base/codec/value.ts';
-import { firstKey, firstValue, type High, isBody, isHidden, shown, textOf, typeName } from '../data.ts';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { type Dict, dictSize, isDict, type Value } from '../../../base/codec/value.ts';
+import { firstKey, firstValue, type High, isBody, isHidden, shown, typeName } from '../data.ts';
 
 /** Requisites whose form is checked here; others may have any form that the runtime accepts. */
 const checkedRequisites: ReadonlySet<Value> = new Set(['require', 'watch', 'prereq', 'onchanges']);
@@ -12,7 +13,7 @@ export function verifyHigh(high: High): string[] {
   for (const [id, body] of high) {
     if (isHidden(id)) continue;
     if (typeof id !== 'string') {
-      const sls = isBody(body) ? textOf(body.get('__sls__')) : '';
+      const sls = isBody(body) ? pyStr(body.get('__sls__')) : '';
       errors.push(
         `ID '${shown(id)}' in SLS '${sls}' is not formed as a string, but is a ${typeName(id)}. It may need to be quoted.`,
       );
@@ -21,9 +22,8 @@ export function verifyHigh(high: High): string[] {
       errors.push(`The type ${shown(id)} in ${shown(body)} is not formatted as a dictionary`);
       continue;
     }
-    const sls = textOf(body.get('__sls__'));
-    for (const [state, args] of body)
-      if (!isHidden(state)) verifyState({ id, sls, links, errors }, textOf(state), args);
+    const sls = pyStr(body.get('__sls__'));
+    for (const [state, args] of body) if (!isHidden(state)) verifyState({ id, sls, links, errors }, pyStr(state), args);
   }
   return errors;
 }
@@ -40,7 +40,7 @@ interface Place {
 
 function verifyState(place: Place, state: string, args: Value): void {
   const { errors, sls } = place;
-  const id = textOf(place.id);
+  const id = pyStr(place.id);
   if (args === null) {
     errors.push(
       `ID '${id}' in SLS '${sls}' contains a short declaration (${state}) with a trailing colon. ` +
@@ -78,7 +78,7 @@ function whitespace(fun: string, id: string, sls: string): string {
 
 function verifyArgument(place: Place, state: string, arg: Dict): void {
   const { errors, sls } = place;
-  const id = textOf(place.id);
+  const id = pyStr(place.id);
   const key = firstKey(arg);
   const value = firstValue(arg);
   if (key === 'names' && !Array.isArray(value)) {
@@ -86,8 +86,8 @@ function verifyArgument(place: Place, state: string, arg: Dict): void {
   }
   if (key === undefined || !checkedRequisites.has(key)) return;
   if (Array.isArray(value)) verifyRequisites(place, state, value);
-  else errors.push(`The ${textOf(key)} statement in state '${id}' in SLS '${sls}' needs to be formed as a list`);
-  if ((arg instanceof Map ? arg.size : Object.keys(arg).length) !== 1) {
+  else errors.push(`The ${pyStr(key)} statement in state '${id}' in SLS '${sls}' needs to be formed as a list`);
+  if (dictSize(arg) !== 1) {
     errors.push(`Multiple dictionaries defined in argument of state '${id}' in SLS '${sls}'`);
   }
 }
@@ -101,11 +101,11 @@ function verifyRequisites({ id, sls, links, errors }: Place, state: string, list
       errors.push(`Requisite declaration ${shown(item)} in SLS ${sls} is not formed as a single key dictionary`);
       continue;
     }
-    const key = typeof item === 'string' ? 'id' : textOf(firstKey(item));
+    const key = typeof item === 'string' ? 'id' : pyStr(firstKey(item));
     const value = typeof item === 'string' ? item : (firstValue(item) ?? null);
     if (key.includes('.')) {
       errors.push(
-        `Invalid requisite type '${key}' in state '${textOf(id)}', in SLS '${sls}'. ` +
+        `Invalid requisite type '${key}' in state '${pyStr(id)}', in SLS '${sls}'. ` +
           `Requisite types must not contain dots, did you mean '${key.slice(0, key.indexOf('.'))}'?`,
       );
     }
@@ -117,7 +117,7 @@ function verifyRequisites({ id, sls, links, errors }: Place, state: string, list
     own.set(value, key);
     const other = links.get(value);
     if (other && other.get(id) === state && other.get('state') === key) {
-      errors.push(`A recursive requisite was found, SLS "${sls}" ID "${textOf(id)}" ID "${textOf(value)}"`);
+      errors.push(`A recursive requisite was found, SLS "${sls}" ID "${pyStr(id)}" ID "${pyStr(value)}"`);
     }
   }
 }

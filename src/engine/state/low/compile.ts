@@ -1,7 +1,8 @@
 // Converts high data to low chunks: one per state and name, with all arguments in one dict.
-import { type Dict, dictEntries, isDict, newDict, type Value } from '../../../base/codec/value.ts';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { asList, type Dict, dictEntries, isDict, newDict, type Value } from '../../../base/codec/value.ts';
 import { pyEquals } from '../../../base/util/index.ts';
-import { type Body, type Chunk, deepCopy, firstKey, firstValue, type High, isBody, isHidden, textOf } from '../data.ts';
+import { type Body, type Chunk, deepCopy, firstKey, firstValue, type High, isBody, isHidden } from '../data.ts';
 import { orderChunks } from './order.ts';
 
 /** The chunks of high data, in the order in which they are run. */
@@ -11,7 +12,7 @@ export function compileHigh(high: High, orchestrationJid?: Value): Chunk[] {
     if (isHidden(id) || !isBody(body)) continue;
     for (const [state, args] of body) {
       if (!isHidden(state) && Array.isArray(args))
-        chunks.push(...chunksOf(id, textOf(state), args, body, orchestrationJid));
+        chunks.push(...chunksOf(id, pyStr(state), args, body, orchestrationJid));
     }
   }
   return orderChunks(chunks);
@@ -57,14 +58,14 @@ interface Taking {
 function takeArguments({ chunk, names, known, id }: Taking, arg: Dict): void {
   for (const [key, value] of dictEntries(arg)) {
     if (key === 'names') {
-      for (const name of Array.isArray(value) ? value : []) {
+      for (const name of asList(value) ?? []) {
         if (known.has(name) || (isDict(name) && names.some((other) => pyEquals(other, name)))) continue;
         known.add(name);
         names.push(name);
       }
     } else if (key === 'name' && typeof value !== 'string') chunk['name'] = id;
     // `state` would change which module runs.
-    else if (key !== 'state') chunk[textOf(key)] = value;
+    else if (key !== 'state') chunk[pyStr(key)] = value;
   }
 }
 
@@ -74,8 +75,8 @@ function named(chunk: Chunk, entry: Value, order: number): Chunk {
   if (isDict(entry)) {
     live['name'] = firstKey(entry) ?? null;
     const own = firstValue(entry);
-    for (const arg of Array.isArray(own) ? own : []) {
-      if (isDict(arg)) for (const [key, value] of dictEntries(arg)) live[textOf(key)] = deepCopy(value);
+    for (const arg of asList(own) ?? []) {
+      if (isDict(arg)) for (const [key, value] of dictEntries(arg)) live[pyStr(key)] = deepCopy(value);
     }
   } else live['name'] = entry;
   live['name_order'] = order;

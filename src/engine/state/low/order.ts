@@ -1,7 +1,9 @@
 // Sorts low chunks into the order in which they run: by `order`, then by state, name and function.
+
 import { compareText } from '../../../base/codec/json/compare-text.ts';
-import { PyFloat, type Value } from '../../../base/codec/value.ts';
-import { type Chunk, pyFloat, textOf } from '../data.ts';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { asNumber, PyFloat, type Value } from '../../../base/codec/value.ts';
+import { type Chunk, pyFloat } from '../data.ts';
 
 /** As in Salt: `last` is this much after the highest given number. */
 const lastOffset = 1_000_000;
@@ -12,8 +14,8 @@ export function orderChunks(chunks: Chunk[]): Chunk[] {
   for (const chunk of chunks) setOrder(chunk, cap);
   const keyed = chunks.map((chunk) => ({
     chunk,
-    order: numberOf(chunk['order']!) ?? cap,
-    text: `${textOf(chunk['state'])}${textOf(chunk['name'])}${textOf(chunk['fun'])}`,
+    order: orderNumber(chunk['order']!) ?? cap,
+    text: `${pyStr(chunk['state'])}${pyStr(chunk['name'])}${pyStr(chunk['fun'])}`,
   }));
   keyed.sort((a, b) => a.order - b.order || compareText(a.text, b.text));
   keyed.forEach((item, at) => {
@@ -38,21 +40,21 @@ function setOrder(chunk: Chunk, cap: number): void {
     return;
   }
   const given = chunk['order']!;
-  if (numberOf(given) === undefined) {
+  if (orderNumber(given) === undefined) {
     chunk['order'] = given === 'last' ? cap + lastOffset : given === 'first' ? 0 : cap;
   }
   if ('name_order' in chunk) {
-    chunk['order'] = pyFloat(numberOf(chunk['order']!)! + numberOf(chunk['name_order']!)! / 10_000);
+    chunk['order'] = pyFloat(orderNumber(chunk['order']!)! + orderNumber(chunk['name_order']!)! / 10_000);
     delete chunk['name_order'];
   }
-  const order = numberOf(chunk['order']!)!;
+  const order = orderNumber(chunk['order']!)!;
   if (order >= 0) return;
   const behind = cap + lastOffset + order;
   chunk['order'] = chunk['order'] instanceof PyFloat ? pyFloat(behind) : behind;
 }
 
-function numberOf(value: Value): number | undefined {
-  if (typeof value === 'number') return value;
+/** True and false are numbers in Python; whole numbers beyond the safe ones are no order. */
+function orderNumber(value: Value): number | undefined {
   if (typeof value === 'boolean') return Number(value);
-  return value instanceof PyFloat ? value.value : undefined;
+  return typeof value === 'bigint' ? undefined : asNumber(value);
 }

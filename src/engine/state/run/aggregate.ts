@@ -1,10 +1,10 @@
 // `aggregate`: lets a module do the work of several of its states at once.
 
-import { isTruthy } from '../../../base/codec/python/index.ts';
-import { newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
+import { isTruthy, pyStr } from '../../../base/codec/python/index.ts';
+import { asList, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import type { FoundFunction } from '../../../extend/loader/index.ts';
 import type { ExtensionLog, StateContext } from '../../../extend/sdk/index.ts';
-import { type Chunk, textOf } from '../data.ts';
+import type { Chunk } from '../data.ts';
 import { requisites, requisitesIn } from '../keywords.ts';
 import type { CallScene } from './contexts.ts';
 
@@ -26,10 +26,10 @@ export async function aggregate(
   { session, caller }: AggregateParts,
 ): Promise<Chunk> {
   const asked = 'aggregate' in low ? low['aggregate']! : (session.option('state_aggregate') ?? false);
-  const state = textOf(low['state']);
+  const state = pyStr(low['state']);
   if (!(asked === true || (Array.isArray(asked) && asked.includes(state))) || isTruthy(low['__agg__'] ?? false))
     return low;
-  const found = await session.find(`${state}.${textOf(low['fun'])}`);
+  const found = await session.find(`${state}.${pyStr(low['fun'])}`);
   const modAggregate = found?.module.extension.modAggregate;
   if (!modAggregate) return low;
   low['__agg__'] = true;
@@ -54,7 +54,7 @@ function takeRequisites(low: Chunk, chunks: readonly Chunk[]): void {
       const list = chunk[name];
       if (!Array.isArray(list)) continue;
       const before = taken[name];
-      taken[name] = [...(Array.isArray(before) ? before : []), ...(list as Value[])];
+      taken[name] = [...(asList(before) ?? []), ...(list as Value[])];
     }
   }
   Object.assign(low, taken);

@@ -1,11 +1,21 @@
 // One attempt of a prepared chunk: conditions before, the call, checks after. An exception of a state function becomes
 // its result.
-import { type Dict, dictEntries, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import {
+  asList,
+  type Dict,
+  dictEntries,
+  isDict,
+  newDict,
+  oneOrMore,
+  type PlainDict,
+  type Value,
+} from '../../../base/codec/value.ts';
 import { HaliteError } from '../../../base/errors/index.ts';
 import type { ModuleContext, StateContext } from '../../../extend/sdk/index.ts';
 import { inReadOnly } from '../../../extend/sdk/read-only.ts';
 import { bindArguments, isCommandNotFound, isHaliteError, pythonTraceback } from '../../exec/index.ts';
-import { type Chunk, textOf } from '../data.ts';
+import type { Chunk } from '../data.ts';
 import { type CheckHost, runCheckCommands, runChecks } from './checks.ts';
 import type { PreparedCall } from './contexts.ts';
 import { fillSlots } from './slots.ts';
@@ -67,9 +77,9 @@ async function conditionsHold(low: Chunk, full: string, scene: AttemptScene): Pr
   if (conditions === undefined || !isDict(conditions)) return true;
   const targets = dictEntries(conditions)
     .filter(([state]) => state === '*' || state === full || state === low['state'])
-    .flatMap(([, list]) => (Array.isArray(list) ? list : [list]));
+    .flatMap(([, list]) => oneOrMore(list));
   if (targets.length === 0) return true;
-  for (const target of targets) if (await scene.context().match(textOf(target), 'compound')) return true;
+  for (const target of targets) if (await scene.context().match(pyStr(target), 'compound')) return true;
   return false;
 }
 
@@ -92,7 +102,7 @@ async function callInTestMode(full: string, { opts }: StateContext, run: () => P
 export function addWarnings(result: PlainDict, warnings: readonly string[]): void {
   if (warnings.length === 0) return;
   const before = result['warnings'];
-  result['warnings'] = [...(Array.isArray(before) ? before : []), ...warnings];
+  result['warnings'] = [...(asList(before) ?? []), ...warnings];
 }
 
 /** The same with the `umask` of the chunk, which applies to the whole process. */
@@ -117,7 +127,7 @@ export function plainResult(low: Chunk, result: boolean | null, comment: string)
 
 function asPlain(result: Value): PlainDict {
   // Users' own functions may return a Map, or objects with a prototype.
-  if (result instanceof Map) return newDict([...result].map(([key, value]) => [textOf(key), value] as const));
+  if (result instanceof Map) return newDict([...result].map(([key, value]) => [pyStr(key), value] as const));
   return (isDict(result) ? newDict(Object.entries(result)) : result) as PlainDict;
 }
 
@@ -133,7 +143,7 @@ export function exceptionResult(low: Chunk, thrown: unknown): PlainDict {
 function exceptionText({ state, fun }: Chunk, thrown: unknown): string {
   // The solution is clear without a stack trace.
   if (isCommandNotFound(thrown))
-    return `Command required for '${textOf(state)}.${textOf(fun)}' not found: ${thrown.message}`;
+    return `Command required for '${pyStr(state)}.${pyStr(fun)}' not found: ${thrown.message}`;
   if (isHaliteError(thrown) && thrown.code === 'state.read-only') return thrown.message;
   return `An exception occurred in this state: ${pythonTraceback(withPythonName(thrown))}`;
 }

@@ -1,19 +1,21 @@
 // `onlyif`, `unless`, `creates` and `check_cmd`: conditions that decide whether a state runs, or its result.
 import { stat } from 'node:fs/promises';
-import { isTruthy, pyRepr } from '../../../base/codec/python/index.ts';
+import { isTruthy, pyRepr, pyStr } from '../../../base/codec/python/index.ts';
 import {
+  asList,
   type Dict,
   dictEntries,
   dictGet,
   isDict,
   newDict,
+  oneOrMore,
   type PlainDict,
   type Value,
 } from '../../../base/codec/value.ts';
 import { HaliteError } from '../../../base/errors/index.ts';
 import { traverse } from '../../../base/util/index.ts';
 import type { ModuleContext } from '../../../extend/sdk/index.ts';
-import { type Chunk, deepCopy, shown, textOf } from '../data.ts';
+import { type Chunk, deepCopy, shown } from '../data.ts';
 import { fillSlots } from './slots.ts';
 
 /** What checks need from the run. */
@@ -59,7 +61,7 @@ export async function runChecks(host: CheckHost, low: Chunk): Promise<PlainDict>
 export async function runCheckCommands(host: CheckHost, low: Chunk): Promise<PlainDict> {
   const shell = dictGet(host.grains, 'shell');
   const options = newDict(shell === undefined ? [] : [['shell', shell]]);
-  const commands = asList(low['check_cmd']!);
+  const commands = oneOrMore(low['check_cmd']!);
   let success = false;
   for (const command of commands) {
     success = (await retcodeOf(host, command, options)) === 0;
@@ -74,11 +76,9 @@ export async function runCheckCommands(host: CheckHost, low: Chunk): Promise<Pla
 const originOf = (low: Chunk): [string, Value][] =>
   ['__sls__', '__id__', 'name'].map((key): [string, Value] => [key, low[key] ?? null]);
 
-const asList = (value: Value): readonly Value[] => (Array.isArray(value) ? value : [value]);
-
 /** Arguments of the state that also apply to its conditions, unless `cmd_opts_exclude` lists them. */
 function commandOptions({ grains }: CheckHost, low: Chunk): PlainDict {
-  const excluded = 'cmd_opts_exclude' in low ? asList(low['cmd_opts_exclude']!) : [];
+  const excluded = 'cmd_opts_exclude' in low ? oneOrMore(low['cmd_opts_exclude']!) : [];
   const options = newDict();
   for (const name of ['cwd', 'root', 'runas', 'env', 'prepend_path', 'umask', 'timeout', 'success_retcodes']) {
     if (!excluded.includes(name)) options[name] = low[name] ?? null;
@@ -110,25 +110,25 @@ async function functionHolds(host: CheckHost, entry: Dict): Promise<boolean> {
   const given = deepCopy(entry);
   const kwargs = newDict();
   for (const [key, value] of dictEntries(given)) {
-    if (key !== 'fun' && key !== 'args' && key !== 'get_return') kwargs[textOf(key)] = value;
+    if (key !== 'fun' && key !== 'args' && key !== 'get_return') kwargs[pyStr(key)] = value;
   }
   const args = dictGet(given, 'args');
-  const call = await fillSlots({ args: Array.isArray(args) ? args : [], kwargs }, host.context);
+  const call = await fillSlots({ args: asList(args) ?? [], kwargs }, host.context);
   const { context, codes } = host.probe();
-  const fun = textOf(dictGet(given, 'fun'));
+  const fun = pyStr(dictGet(given, 'fun'));
   // Salt's message for a function that does not exist.
   if (!(await context.registry.functionInfo('modules', fun)))
     throw Object.assign(new Error(pyRepr(fun)), { name: 'KeyError' });
   let result: Value | undefined = await context.callWith(fun, call.args, call.kwargs);
   const path = dictGet(given, 'get_return');
-  if (path !== undefined && isTruthy(path)) result = traverse(result, textOf(path));
+  if (path !== undefined && isTruthy(path)) result = traverse(result, pyStr(path));
   return codes.retcode === 0 ? isTruthy(result ?? null) : false;
 }
 
 /** Every entry must hold for the state to run. */
 async function checkOnlyIf(host: CheckHost, condition: Value, options: PlainDict): Promise<Verdict> {
   let verdict = runs('');
-  for (const entry of asList(condition)) {
+  for (const entry of oneOrMore(condition)) {
     if (isDict(entry) && dictGet(entry, 'fun') === undefined)
       return runs(`no \`fun\` argument in onlyif: ${shown(entry)}`);
     if (typeof entry !== 'string' && !isDict(entry)) return runs('onlyif execution failed, bad type passed');
@@ -145,7 +145,7 @@ async function checkOnlyIf(host: CheckHost, condition: Value, options: PlainDict
 /** One entry that does not hold is enough for the state to run. */
 async function checkUnless(host: CheckHost, condition: Value, options: PlainDict): Promise<Verdict> {
   let verdict = runs('');
-  for (const entry of asList(condition)) {
+  for (const entry of oneOrMore(condition)) {
     if (isDict(entry) && dictGet(entry, 'fun') === undefined) {
       return { ...verdict, comment: `no \`fun\` argument in unless: ${shown(entry)}` };
     }

@@ -1,11 +1,11 @@
 // The contexts of state functions, according to the chunk's user, environment and modules.
-import { isTruthy } from '../../../base/codec/python/index.ts';
+import { isTruthy, pyStr } from '../../../base/codec/python/index.ts';
 import { dictEntries, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import { HaliteError } from '../../../base/errors/index.ts';
 import type { FoundFunction } from '../../../extend/loader/index.ts';
 import type { ModuleContext, StateContext, StateResult } from '../../../extend/sdk/index.ts';
 import { bindArguments, type JobState } from '../../exec/index.ts';
-import { type Chunk, textOf } from '../data.ts';
+import type { Chunk } from '../data.ts';
 import { stateArguments } from './bind.ts';
 import type { Probe } from './checks.ts';
 import type { ContextChoice } from './session.ts';
@@ -50,7 +50,7 @@ export class StateContexts {
 
   /** For a verified chunk: its function exists. */
   async prepare(low: Chunk, scene: CallScene, test: boolean): Promise<PreparedCall> {
-    const full = `${textOf(low['state'])}.${textOf(low['fun'])}`;
+    const full = `${pyStr(low['state'])}.${pyStr(low['fun'])}`;
     const found = (await this.#source.find(full))!;
     const { kwargs, warnings } = stateArguments(full, found.fn.params, low);
     const saltenv = this.#environmentOf(low, kwargs);
@@ -102,9 +102,9 @@ export class StateContexts {
   }
 
   #environmentOf(low: Chunk, kwargs: PlainDict): string {
-    const own = '__env__' in low ? textOf(low['__env__']) : 'base';
+    const own = '__env__' in low ? pyStr(low['__env__']) : 'base';
     if (isTruthy(this.#source.opts['lock_saltenv'] ?? false)) return own;
-    if ('saltenv' in low) return textOf(low['saltenv']);
+    if ('saltenv' in low) return pyStr(low['saltenv']);
     return typeof kwargs['env'] === 'string' ? kwargs['env'] : own;
   }
 }

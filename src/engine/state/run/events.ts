@@ -1,9 +1,9 @@
 // Reports the progress of a state run to the master and the operator.
 
-import { isTruthy } from '../../../base/codec/python/index.ts';
+import { isTruthy, pyStr } from '../../../base/codec/python/index.ts';
 import { newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import type { ModuleContext } from '../../../extend/sdk/index.ts';
-import { type Chunk, textOf } from '../data.ts';
+import type { Chunk } from '../data.ts';
 
 /** The data and the channel of events. */
 export interface EventScene {
@@ -34,7 +34,7 @@ export class RunEvents {
     const context = this.#session.context();
     const verdict = result['result'] === false ? ' failed' : '';
     context.progress(
-      `${this.#done}/${total} ${textOf(low['state'])}.${textOf(low['fun'])} ${textOf(low['__id__'])}${verdict}`,
+      `${this.#done}/${total} ${pyStr(low['state'])}.${pyStr(low['fun'])} ${pyStr(low['__id__'])}${verdict}`,
     );
     if (this.#sends) this.#fire(result, low, total);
   }
@@ -44,10 +44,10 @@ export class RunEvents {
     if (!isTruthy(asked) && !isTruthy(this.#session.opts['state_events'] ?? true)) return;
     const data = newDict([['ret', copyOf(result)]]);
     let tag: string;
-    if (asked === true) tag = `salt/state_result/${this.#jid}/${this.#id}/${textOf(result['name'])}`;
+    if (asked === true) tag = `salt/state_result/${this.#jid}/${this.#id}/${pyStr(result['name'])}`;
     else if (typeof asked === 'string') tag = `salt/state_result/${this.#jid}/${this.#id}/${asked}`;
     else {
-      tag = `salt/job/${this.#jid}/prog/${this.#id}/${textOf(result['__run_num__'])}`;
+      tag = `salt/job/${this.#jid}/prog/${this.#id}/${pyStr(result['__run_num__'])}`;
       data['len'] = total;
     }
     this.#waiting.push([tag, data]);

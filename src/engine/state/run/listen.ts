@@ -1,6 +1,7 @@
 // `listen`, `listen_in` and `beacon`: calls after all states have run.
-import { dictEntries, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
-import { type Chunk, entryOf, shown, textOf } from '../data.ts';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { asList, dictEntries, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
+import { type Chunk, entryOf, shown } from '../data.ts';
 import { requisites } from '../keywords.ts';
 import { tagOf } from '../tags.ts';
 import { isChanged } from './requisites.ts';
@@ -50,9 +51,9 @@ function collect(chunks: readonly Chunk[], index: ReferenceIndex): Listener[] {
     const { state = null, __id__: id = null } = chunk;
     const { listen, listen_in: listenIn } = chunk;
     if (Array.isArray(listen)) listeners.push({ state, reference: id, listensTo: listen });
-    for (const entry of Array.isArray(listenIn) ? listenIn : []) {
+    for (const entry of asList(listenIn) ?? []) {
       for (const [toState, reference] of index.entryOf(entry)) {
-        listeners.push({ state: toState, reference, listensTo: [newDict([[textOf(state), id]])] });
+        listeners.push({ state: toState, reference, listensTo: [newDict([[pyStr(state), id]])] });
       }
     }
   }
@@ -101,12 +102,12 @@ function afterCall(chunk: Chunk, fun: string, prefix: string): Chunk {
   const low = newDict(Object.entries(chunk));
   low['sfun'] = chunk['fun'] ?? null;
   low['fun'] = fun;
-  low['__id__'] = `${prefix}_${textOf(chunk['__id__'])}`;
+  low['__id__'] = `${prefix}_${pyStr(chunk['__id__'])}`;
   return low;
 }
 
 function noteMissing(errors: Record<string, PlainDict>, state: Value, reference: Value): void {
-  const [key, value] = [textOf(state), shown(reference)];
+  const [key, value] = [pyStr(state), shown(reference)];
   errors[`Listen_Error_|-listen_${value}_|-listen_${key}_|-Listen_Error`] = newDict([
     ['comment', `Referenced state ${key}: ${value} does not exist`],
     ['name', `listen_${key}:${value}`],

@@ -1,12 +1,14 @@
 // `state.pause`, `state.resume` and `state.soft_kill`: a file per job makes a run wait or end.
+
 import { existsSync } from 'node:fs';
 import { readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { unpack } from '../../../base/codec/msgpack/index.ts';
+import { pyStr } from '../../../base/codec/python/index.ts';
 import { asNumber, dictGet, isDict } from '../../../base/codec/value.ts';
 import { isJid } from '../../../base/util/index.ts';
-import { type Chunk, textOf } from '../data.ts';
+import type { Chunk } from '../data.ts';
 
 const pollMs = 1000;
 
@@ -24,7 +26,7 @@ export async function waitWhilePaused(
   if (path === undefined || !existsSync(path)) return 'run';
   const start = Date.now();
   for (;;) {
-    const setting = await settingFor(path, textOf(low['__id__']));
+    const setting = await settingFor(path, pyStr(low['__id__']));
     if (!setting) return 'run';
     if (setting.kill) return 'kill';
     if (setting.seconds !== undefined && Date.now() - start > setting.seconds * 1000) return 'run';

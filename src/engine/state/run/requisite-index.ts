@@ -1,8 +1,9 @@
 // Finds the chunks of a requisite without checking every chunk for every requisite.
+import { pyStr } from '../../../base/codec/python/index.ts';
 import { dictKeys, isDict, type Value } from '../../../base/codec/value.ts';
 import { HaliteError } from '../../../base/errors/index.ts';
 import { globMatcher, hasGlob } from '../../../base/util/index.ts';
-import { type Chunk, firstKey, firstValue, textOf } from '../data.ts';
+import { type Chunk, firstKey, firstValue } from '../data.ts';
 
 /** One requisite as written: `{file: /etc/x}` or a bare id. */
 export interface Requisite {
@@ -14,7 +15,7 @@ export interface Requisite {
 /** Reads one entry of a requisite list. A function after the module (`pkg.installed`) is dropped. */
 export function readRequisite(entry: Value): Requisite {
   if (!isDict(entry)) return { key: 'id', value: entry };
-  const key = textOf(firstKey(entry));
+  const key = pyStr(firstKey(entry));
   return { key: key.includes('.') ? key.slice(0, key.indexOf('.')) : key, value: firstValue(entry) ?? null };
 }
 
@@ -54,7 +55,7 @@ export class RequisiteIndex {
     if (bad && (key !== 'sls' || typeof value !== 'string')) {
       throw new HaliteError(
         'render.failed',
-        `Could not locate requisite of [${key}] present in state with name [${textOf(bad['name'])}]`,
+        `Could not locate requisite of [${key}] present in state with name [${pyStr(bad['name'])}]`,
       );
     }
     if (typeof value !== 'string') return none;

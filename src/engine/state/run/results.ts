@@ -1,6 +1,7 @@
 // Results of states that were not called, each with Salt's message.
+import { pyStr } from '../../../base/codec/python/index.ts';
 import { newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
-import { type Chunk, textOf } from '../data.ts';
+import type { Chunk } from '../data.ts';
 import { noTime } from './clock.ts';
 
 function withOrigin(result: PlainDict, low: Chunk): PlainDict {
@@ -49,7 +50,7 @@ export function requisitesNotFound(low: Chunk, runNumber: number, lost: Lost): P
   for (const [requisite, entries] of lost) {
     if (entries.length === 0) continue;
     comment += `${' '.repeat(19)}${requisite}:\n`;
-    for (const { key, value } of entries) comment += `${' '.repeat(23)}${key}: ${textOf(value)}\n`;
+    for (const { key, value } of entries) comment += `${' '.repeat(23)}${key}: ${pyStr(value)}\n`;
   }
   return untouched(low, runNumber, false, comment);
 }
@@ -75,7 +76,7 @@ export function onchangesNotMet(low: Chunk, runNumber: number): PlainDict {
 }
 
 export function disabledByGrain(low: Chunk, runNumber: number, pattern: string): PlainDict {
-  const full = `${textOf(low['state'])}.${textOf(low['fun'])}`;
+  const full = `${pyStr(low['state'])}.${pyStr(low['fun'])}`;
   return newDict([
     ['changes', newDict()],
     ['result', false],

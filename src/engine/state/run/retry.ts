@@ -1,9 +1,9 @@
 // `retry`: how often and when a state is retried, and the combined result of all attempts.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isTruthy } from '../../../base/codec/python/index.ts';
+import { isTruthy, pyStr } from '../../../base/codec/python/index.ts';
 import { type Dict, dictGet, isDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import type { ExtensionLog } from '../../../extend/sdk/index.ts';
-import { pyFloat, textOf } from '../data.ts';
+import { pyFloat } from '../data.ts';
 import { unifyResult } from './unify.ts';
 
 export interface Retry {
@@ -72,13 +72,13 @@ export async function retryInOrder(
 ): Promise<PlainDict> {
   if (test) {
     // The comments of conditions are a list here; Salt shows it as such.
-    const comment = isTruthy(first['comment'] ?? '') ? textOf(first['comment']) : '';
+    const comment = isTruthy(first['comment'] ?? '') ? pyStr(first['comment']) : '';
     return announced(first, comment, retry);
   }
   const made = await attempts(first, retry, retry.attempts, signal, again);
   return joined(made, ({ comment }) => {
-    const before = made.slice(0, -1).map(({ result }, at) => attemptText(at + 1, result, textOf(result['comment'])));
-    return [...before, isTruthy(comment ?? '') ? textOf(comment) : ''].join('\n');
+    const before = made.slice(0, -1).map(({ result }, at) => attemptText(at + 1, result, pyStr(result['comment'])));
+    return [...before, isTruthy(comment ?? '') ? pyStr(comment) : ''].join('\n');
   });
 }
 
@@ -139,10 +139,10 @@ function joined(made: readonly Timed[], comment: (last: PlainDict) => string): P
 }
 
 const attemptText = (attempt: number, result: PlainDict, comment: string): string =>
-  `Attempt ${attempt}: Returned a result of "${textOf(result['result'] ?? null)}", with the following comment: "${comment}"`;
+  `Attempt ${attempt}: Returned a result of "${pyStr(result['result'] ?? null)}", with the following comment: "${comment}"`;
 
 function commentText({ comment }: PlainDict): string {
-  return Array.isArray(comment) ? comment.map(textOf).join('\n') : textOf(comment ?? '');
+  return Array.isArray(comment) ? comment.map(pyStr).join('\n') : pyStr(comment ?? '');
 }
 
 /** Seconds until the next attempt. */

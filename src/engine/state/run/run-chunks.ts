@@ -1,8 +1,10 @@
 // A whole run: the states, then their listeners, then clean-up.
+
 import { unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pyStr } from '../../../base/codec/python/index.ts';
 import { type Dict, newDict, type PlainDict } from '../../../base/codec/value.ts';
-import { type Chunk, textOf } from '../data.ts';
+import type { Chunk } from '../data.ts';
 import { type Sifted, siftDisabled } from './disabled.ts';
 import { type EventScene, RunEvents } from './events.ts';
 import { beaconCalls, listenersOf } from './listen.ts';
@@ -34,7 +36,7 @@ export async function runChunks(chunks: Chunk[], { identity, session, ...parts }
   const { numbers } = parts;
   const events = new RunEvents(session, identity.jid, identity.id);
   const memory: RunMemory = { pre: newDict() as Results, initialized: new Set() };
-  const cacheDir = textOf(session.opts['cachedir'] ?? '');
+  const cacheDir = pyStr(session.opts['cachedir'] ?? '');
   const pause = pausePath(cacheDir, identity.jid);
   const onResult = (result: PlainDict, low: Chunk, total: number): void => events.result(result, low, total);
   const enabledOf = (list: readonly Chunk[]): Sifted => siftDisabled(list, session.grains, numbers);

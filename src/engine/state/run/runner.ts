@@ -1,9 +1,9 @@
 // Runs low chunks in order: each after its requisites, with a test run first where a `prereq` needs it; results by tag.
 
-import { isTruthy } from '../../../base/codec/python/index.ts';
-import { newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
+import { isTruthy, pyStr } from '../../../base/codec/python/index.ts';
+import { newDict, oneOrMore, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import type { ExtensionLog, StateContext } from '../../../extend/sdk/index.ts';
-import { type Chunk, textOf } from '../data.ts';
+import type { Chunk } from '../data.ts';
 import { tagOf } from '../tags.ts';
 import { aggregate } from './aggregate.ts';
 import type { Begun } from './caller.ts';
@@ -100,7 +100,7 @@ export class ChunkRunner {
       running: this.running,
       pre: this.#pre,
       processed: options.processed,
-      disabled: new Set((Array.isArray(disabled) ? disabled : [disabled]).map(textOf)),
+      disabled: new Set(oneOrMore(disabled).map(pyStr)),
       atWork: (tag) => this.#parallel.get(tag),
     };
     this.#scene = { chunks, running: this.running };
@@ -169,9 +169,9 @@ export class ChunkRunner {
 
   /** `mod_init` of a module, once. */
   async #initialize(low: Chunk): Promise<void> {
-    const state = textOf(low['state']);
+    const state = pyStr(low['state']);
     if (this.#initialized.has(state)) return;
-    const found = await this.#session.find(`${state}.${textOf(low['fun'])}`);
+    const found = await this.#session.find(`${state}.${pyStr(low['fun'])}`);
     if (!found) return;
     const init = found.module.extension.modInit;
     if (!init) {
@@ -343,7 +343,7 @@ export class ChunkRunner {
         const result = this.#pre[neededTag] ?? this.running[neededTag];
         if (result?.['result'] !== false) continue;
         const chunk = this.#chunks[at]!;
-        failed.add(`${textOf(chunk['__sls__'])}.${textOf(chunk['__id__'])}`);
+        failed.add(`${pyStr(chunk['__sls__'])}.${pyStr(chunk['__id__'])}`);
       }
     }
     this.running[tag] = this.#pre[tag] = results.requisiteFailed(low, numbers.take(), failed);

@@ -1,6 +1,7 @@
 // One state run's view of the minion: its options, grains and pillar, and the contexts created from them.
 import { isTruthy } from '../../../base/codec/python/index.ts';
 import {
+  asDict,
   type Dict,
   dictEntries,
   dictGet,
@@ -135,12 +136,7 @@ export class StateSession {
   /** An option that may also be in grains or pillar. */
   option(name: string): Value | undefined {
     const master = dictGet(this.#pillar, 'master');
-    const places: (Dict | Opts | undefined)[] = [
-      this.opts,
-      this.#grains,
-      master !== undefined && isDict(master) ? master : undefined,
-      this.#pillar,
-    ];
+    const places: (Dict | Opts | undefined)[] = [this.opts, this.#grains, asDict(master), this.#pillar];
     for (const place of places) {
       const value = place === undefined ? undefined : dictGet(place as Dict, name);
       if (value !== undefined) return value;

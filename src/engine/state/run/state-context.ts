@@ -1,8 +1,9 @@
 // The context of a state function: the execution context, the chunk, and builders for results.
-import { newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { asText, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import type { ChangePlan, ModuleContext, StateContext, StateExtra, StateResult } from '../../../extend/sdk/index.ts';
 import { isHaliteError } from '../../exec/index.ts';
-import { type Chunk, textOf } from '../data.ts';
+import type { Chunk } from '../data.ts';
 
 export interface StateCall {
   readonly base: ModuleContext;
@@ -21,7 +22,7 @@ const built = new WeakSet<object>();
 
 export function createStateContext(call: StateCall): StateContext {
   const { base, low, test } = call;
-  const name = textOf(low['name']);
+  const name = pyStr(low['name']);
   const make: Make = (result, comment, extra = {}) => {
     const made = newDict([
       ['name', name],
@@ -37,14 +38,14 @@ export function createStateContext(call: StateCall): StateContext {
   const context: StateContext = Object.assign(Object.create(base) as ModuleContext, {
     test,
     low,
-    sls: textOf(low['__sls__'] ?? ''),
-    stateId: textOf(low['__id__'] ?? low['name']),
+    sls: pyStr(low['__sls__'] ?? ''),
+    stateId: pyStr(low['__id__'] ?? low['name']),
     saltenv: call.saltenv,
     running: call.running,
     lowstate: call.lowstate,
     instanceId: call.instanceId,
     requisites: call.requisites,
-    watchedFunction: typeof low['sfun'] === 'string' ? low['sfun'] : undefined,
+    watchedFunction: asText(low['sfun']),
     ...builders(make, call, () => context),
   });
   return context;

@@ -1,13 +1,12 @@
 // Converts the return value of a state function to the form of a state result.
-import { isTruthy } from '../../../base/codec/python/index.ts';
+import { isTruthy, pyStr } from '../../../base/codec/python/index.ts';
 import { dictGet, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
-import { textOf } from '../data.ts';
 
 /** A result with all four keys, a comment as one text, and true, false or None. */
 export function unifyResult(value: Value): PlainDict {
   const result = checked(value);
   const { comment } = result;
-  if (Array.isArray(comment)) result['comment'] = comment.map(textOf).join('\n');
+  if (Array.isArray(comment)) result['comment'] = comment.map(pyStr).join('\n');
   const verdict = result['result'] ?? null;
   result['result'] = verdict === null ? null : isTruthy(verdict);
   return result;

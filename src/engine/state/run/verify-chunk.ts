@@ -1,8 +1,9 @@
 // Checks one chunk directly before it runs; an error fails only that state.
+import { pyStr } from '../../../base/codec/python/index.ts';
 import { isDict, type Value } from '../../../base/codec/value.ts';
 import { hasGlob, matchesGlob } from '../../../base/util/index.ts';
 import type { FoundFunction } from '../../../extend/loader/index.ts';
-import { type Chunk, firstKey, firstValue, shown, textOf, typeName } from '../data.ts';
+import { type Chunk, firstKey, firstValue, shown, typeName } from '../data.ts';
 import { stateSignature } from './bind.ts';
 
 /** The source of state functions. */
@@ -17,7 +18,7 @@ export async function verifyChunk(modules: StateModules, low: Chunk): Promise<st
   const errors = missingParts(low);
   if ('umask' in low) takeUmask(low, errors);
   if (errors.length > 0) return errors;
-  const full = `${textOf(low['state'])}.${textOf(low['fun'])}`;
+  const full = `${pyStr(low['state'])}.${pyStr(low['fun'])}`;
   const found = await modules.find(full);
   if (!found) errors.push(...notFound(modules, full, low));
   else {
@@ -34,7 +35,7 @@ function missingParts(low: Chunk): string[] {
   const errors = ['state', 'fun', 'name'].filter((key) => !(key in low)).map((key) => `Missing "${key}" data`);
   const { name } = low;
   if (name && typeof name !== 'string') {
-    const sls = '__sls__' in low ? `in SLS '${textOf(low['__sls__'])}' ` : '';
+    const sls = '__sls__' in low ? `in SLS '${pyStr(low['__sls__'])}' ` : '';
     errors.push(`ID '${shown(name)}' ${sls}is not formed as a string, but is a ${typeName(name)}`);
   }
   return errors;
@@ -43,14 +44,14 @@ function missingParts(low: Chunk): string[] {
 function takeUmask(low: Chunk, errors: string[]): void {
   const umask = low['umask'] ?? null;
   delete low['umask'];
-  const text = textOf(umask).replace(/^0o/i, '');
+  const text = pyStr(umask).replace(/^0o/i, '');
   if (/^[0-7]+$/.test(text)) low['__umask__'] = Number.parseInt(text, 8);
   else errors.push(`Invalid umask: ${shown(umask)}`);
 }
 
 function notFound(modules: StateModules, full: string, low: Chunk): string[] {
   if (!('__sls__' in low)) return [`Specified state '${full}' was not found`];
-  return [`State '${full}' was not found in SLS '${textOf(low['__sls__'])}'`, `Reason: ${modules.missingReason(full)}`];
+  return [`State '${full}' was not found in SLS '${pyStr(low['__sls__'])}'`, `Reason: ${modules.missingReason(full)}`];
 }
 
 /** For a module that cannot react to changes, `watch` becomes `require`. */
@@ -60,7 +61,7 @@ export async function watchAsRequire(modules: StateModules, low: Chunk): Promise
     ['watch', 'require'],
     ['watch_any', 'require_any'],
   ] as const) {
-    if (!(watch in low) || (await modules.find(`${textOf(low['state'])}.mod_watch`))) continue;
+    if (!(watch in low) || (await modules.find(`${pyStr(low['state'])}.mod_watch`))) continue;
     const watched = low[watch]!;
     delete low[watch];
     const required = low[require];
@@ -82,6 +83,6 @@ function requiresItself(low: Chunk): string[] {
     .filter((entry) => isDict(entry) && firstKey(entry) === low['state'] && isOwn(firstValue(entry)))
     .map(
       (entry) =>
-        `Recursive require detected in SLS ${textOf(low['__sls__'])} for require ${shown(entry)} in ID ${textOf(id)}`,
+        `Recursive require detected in SLS ${pyStr(low['__sls__'])} for require ${shown(entry)} in ID ${pyStr(id)}`,
     );
 }

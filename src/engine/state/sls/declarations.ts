@@ -1,6 +1,7 @@
 // Converts one rendered SLS to high data: `file.managed:` becomes `file: […, managed]`, and so on.
+import { pyStr } from '../../../base/codec/python/index.ts';
 import { type Dict, dictEntries, isDict, type Value } from '../../../base/codec/value.ts';
-import { type Body, firstKey, type High, isBody, listAt, shown, textOf } from '../data.ts';
+import { type Body, firstKey, type High, isBody, listAt, shown } from '../data.ts';
 
 /** The location of the declarations. */
 export interface SlsPlace {
@@ -23,7 +24,7 @@ export function takeExtend(state: High, { sls, saltenv, errors }: SlsPlace): voi
   const taken: High = new Map();
   for (const [name, value] of dictEntries(extend)) {
     if (!isDict(value)) {
-      errors.push(`Extension name '${textOf(name)}' in SLS '${sls}' is not a dictionary`);
+      errors.push(`Extension name '${pyStr(name)}' in SLS '${sls}' is not a dictionary`);
       taken.set(name, value);
       continue;
     }

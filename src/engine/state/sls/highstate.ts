@@ -1,9 +1,10 @@
 // Renders the SLS files of a minion, with everything they include, to one set of high data.
+import { pyStr } from '../../../base/codec/python/index.ts';
 import { isDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import { messageOf } from '../../../base/errors/index.ts';
 import { type ExtensionLog, RenderError } from '../../../extend/sdk/index.ts';
 import { pythonTraceback } from '../../exec/index.ts';
-import { type High, shown, textOf, toHigh } from '../data.ts';
+import { type High, shown, toHigh } from '../data.ts';
 import { findState, type SlsRenderer, type StateFiles } from '../sources.ts';
 import type { AvailableStates } from './available.ts';
 import { numberStates, padDeclarations, takeExclude, takeExtend } from './declarations.ts';
@@ -35,7 +36,7 @@ export function matchesOf(
   opts: Readonly<Record<string, Value>>,
 ): Map<string, readonly string[]> {
   const saltenv = opts['saltenv'] ?? null;
-  return new Map([[saltenv === null ? 'base' : textOf(saltenv), mods]]);
+  return new Map([[saltenv === null ? 'base' : pyStr(saltenv), mods]]);
 }
 
 export class HighstateBuilder {

@@ -1,6 +1,7 @@
 // Determines which SLS files an `include:` entry means.
+import { pyStr } from '../../../base/codec/python/index.ts';
 import { dictEntries, isDict, type Value } from '../../../base/codec/value.ts';
-import { shown, textOf } from '../data.ts';
+import { shown } from '../data.ts';
 import type { AvailableStates } from './available.ts';
 
 /** Environment → SLS names that are being applied. */
@@ -51,7 +52,7 @@ export async function resolveInclude(
 function entryParts(entry: Value, saltenv: string): [string, string] {
   if (!isDict(entry)) return [saltenv, shown(entry)];
   const [env, sls] = dictEntries(entry).at(-1) ?? [null, null];
-  return [textOf(env), textOf(sls)];
+  return [pyStr(env), pyStr(sls)];
 }
 
 /** `.sub` in the same folder, `..other` one folder up. An `init.sls` belongs to its folder. */

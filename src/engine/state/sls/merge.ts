@@ -1,7 +1,8 @@
 // Merges the high data of several SLS files and reports ids that were declared twice.
+import { pyStr } from '../../../base/codec/python/index.ts';
 import { dictEntries, isDict, type Value } from '../../../base/codec/value.ts';
 import { pyEquals } from '../../../base/util/index.ts';
-import { type Body, type High, isBody, textOf } from '../data.ts';
+import { type Body, type High, isBody } from '../data.ts';
 
 /** Adds `state` to `high`; extensions and exclusions pile up, ids must be unique unless equal. */
 export function mergeStates(high: High, state: High, errors: string[]): void {
@@ -22,12 +23,12 @@ export function mergeStates(high: High, state: High, errors: string[]): void {
 
 function conflict(id: Value, first: Value, second: Value): string {
   const place = (body: Value): string => {
-    const from = (key: string): string => textOf(isBody(body) ? (body as Body).get(key) : null);
+    const from = (key: string): string => pyStr(isBody(body) ? (body as Body).get(key) : null);
     return `'${from('__env__')}:${from('__sls__')}'`;
   };
   return (
     'Detected conflicting IDs, SLS IDs need to be globally unique.\n    The conflicting ID is ' +
-    `'${textOf(id)}' and is found in SLS ${place(first)} and SLS ${place(second)}`
+    `'${pyStr(id)}' and is found in SLS ${place(first)} and SLS ${place(second)}`
   );
 }
 

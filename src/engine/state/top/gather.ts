@@ -1,8 +1,7 @@
 // Reads the top files: one per environment, plus the files they include.
-import { isTruthy } from '../../../base/codec/python/index.ts';
-import { isDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
+import { isTruthy, pyStr } from '../../../base/codec/python/index.ts';
+import { asList, asText, isDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import { RenderError } from '../../../extend/sdk/index.ts';
-import { textOf } from '../data.ts';
 import type { AvailableStates } from '../sls/available.ts';
 import { findState, type SlsRenderer, type StateFiles } from '../sources.ts';
 
@@ -21,12 +20,12 @@ export type Tops = Map<string, Map<Value, Value>[]>;
 /** Every top file of this minion, each as a map of environments. */
 export async function gatherTops(options: TopOptions, context?: PlainDict): Promise<Tops> {
   const { opts } = options;
-  const saltenv = isTruthy(opts['saltenv'] ?? null) ? textOf(opts['saltenv']) : '';
+  const saltenv = isTruthy(opts['saltenv'] ?? null) ? pyStr(opts['saltenv']) : '';
   if (opts['top_file_merging_strategy'] === 'same' && saltenv === '' && !isTruthy(opts['default_top'] ?? null)) {
     throw new RenderError("top_file_merging_strategy set to 'same', but no default_top configuration option was set");
   }
   const only = opts['state_top_saltenv'];
-  const envs = saltenv !== '' ? [saltenv] : isTruthy(only ?? null) ? [textOf(only)] : await options.envs();
+  const envs = saltenv !== '' ? [saltenv] : isTruthy(only ?? null) ? [pyStr(only)] : await options.envs();
   const tops: Tops = new Map();
   for (const env of envs) tops.set(env, [await readTop(options, env, context)]);
   await addIncluded(options, tops, context);
@@ -44,7 +43,7 @@ async function readTop(
 }
 
 function topUrl(option: Value | undefined): string {
-  const text = typeof option === 'string' && option !== '' ? option : 'top.sls';
+  const text = asText(option) || 'top.sls';
   if (text.startsWith('salt://')) return text;
   return `salt://${text.startsWith('/') ? text.slice(1) : text}`;
 }
@@ -62,8 +61,8 @@ async function addIncluded({ files, renderer, available }: TopOptions, tops: Top
     for (const top of [...list]) {
       const include = top.get('include');
       top.delete('include');
-      for (const pattern of Array.isArray(include) ? include : []) {
-        for (const sls of await available.matching(saltenv, textOf(pattern))) {
+      for (const pattern of asList(include) ?? []) {
+        for (const sls of await available.matching(saltenv, pyStr(pattern))) {
           if (done.has(sls)) continue;
           done.add(sls);
           const file = await findState(files, sls, saltenv);

@@ -1,6 +1,15 @@
 // Finds what the top file assigns to this minion.
-import { type Dict, dictEntries, dictGet, dictKeys, isDict, type Value } from '../../../base/codec/value.ts';
-import { textOf } from '../data.ts';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import {
+  asList,
+  type Dict,
+  dictEntries,
+  dictGet,
+  dictKeys,
+  fieldOf,
+  isDict,
+  type Value,
+} from '../../../base/codec/value.ts';
 import type { Top } from './merge.ts';
 
 export interface TopMatchOptions {
@@ -21,7 +30,7 @@ export async function matchTop(top: Top, options: TopMatchOptions): Promise<Map<
   const found = new Map<string, string[]>();
   for (const [saltenv, targets] of top) {
     if (options.saltenv !== undefined && saltenv !== options.saltenv) continue;
-    for (const [target, states] of targets) await takeTarget(found, textOf(saltenv), target, states, options);
+    for (const [target, states] of targets) await takeTarget(found, pyStr(saltenv), target, states, options);
   }
   for (const [saltenv, states] of options.masterTops) {
     const own = found.get(saltenv) ?? [];
@@ -39,7 +48,7 @@ async function takeTarget(
   options: TopMatchOptions,
 ): Promise<void> {
   const items = itemsOf(states);
-  if (!(await options.matches(textOf(target), kindOf(items)))) return;
+  if (!(await options.matches(pyStr(target), kindOf(items)))) return;
   if (!found.has(saltenv)) found.set(saltenv, []);
   for (const item of items) {
     if (typeof item === 'string') found.get(saltenv)!.push(item);
@@ -51,15 +60,15 @@ async function takeTarget(
 function itemsOf(states: Value): readonly Value[] {
   if (typeof states === 'string') return [states];
   if (isDict(states)) return dictKeys(states);
-  return Array.isArray(states) ? states : [];
+  return asList(states) ?? [];
 }
 
 /** The last `match:` applies; without one the target is a compound, of which a glob is the simplest. */
 function kindOf(items: readonly Value[]): string {
   let kind = 'compound';
   for (const item of items) {
-    const match = isDict(item) ? dictGet(item, 'match') : undefined;
-    if (match !== undefined) kind = textOf(match);
+    const match = fieldOf(item, 'match');
+    if (match !== undefined) kind = pyStr(match);
   }
   return kind;
 }
@@ -78,7 +87,7 @@ async function takeItem(
   }
   const last = rest.at(-1);
   if (!last) return;
-  const [env, sls] = [textOf(last[0]), textOf(last[1])];
+  const [env, sls] = [pyStr(last[0]), pyStr(last[1])];
   if (!(await options.hasEnvironment(env))) return;
   const list = found.get(env);
   if (list) list.push(sls);

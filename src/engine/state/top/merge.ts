@@ -1,5 +1,5 @@
 // Merges top files of several environments into one, by `top_file_merging_strategy`.
-import { dictEntries, isDict, type Value } from '../../../base/codec/value.ts';
+import { asList, dictEntries, isDict, type Value } from '../../../base/codec/value.ts';
 import { type ExtensionLog, RenderError } from '../../../extend/sdk/index.ts';
 import { entryOf } from '../data.ts';
 import type { Tops } from './gather.ts';
@@ -110,6 +110,6 @@ function joinStates(before: Value, now: Value): Value[] {
 }
 
 function splitStates(states: Value): [Value | undefined, string[]] {
-  const items = Array.isArray(states) ? states : [];
+  const items = asList(states) ?? [];
   return [items.findLast(isDict), items.filter((item) => typeof item === 'string')];
 }

@@ -1,9 +1,8 @@
 // The top file of one run: read, merged, and matched against this minion.
-import { isTruthy } from '../../../base/codec/python/index.ts';
-import { type Dict, isDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
+import { isTruthy, pyStr } from '../../../base/codec/python/index.ts';
+import { asDict, type Dict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import { type ExtensionLog, type MinionServices, RenderError } from '../../../extend/sdk/index.ts';
 import { matches as matchesTarget, parseTarget } from '../../../protocol/target/index.ts';
-import { textOf } from '../data.ts';
 import { masterTops } from '../run-options.ts';
 import type { AvailableStates } from '../sls/available.ts';
 import type { SlsRenderer, StateFiles } from '../sources.ts';
@@ -62,7 +61,7 @@ export class TopReader {
     const { session, available, id, minion } = this.#parts;
     const { opts } = session;
     return matchTop(top, {
-      saltenv: isTruthy(opts['saltenv'] ?? null) ? textOf(opts['saltenv']) : undefined,
+      saltenv: isTruthy(opts['saltenv'] ?? null) ? pyStr(opts['saltenv']) : undefined,
       matches: (expression, kind) => this.#matches(expression, kind),
       hasEnvironment: (saltenv) => available.has(saltenv),
       masterTops: await masterTops(opts, id, session.grains, minion),
@@ -75,7 +74,7 @@ export class TopReader {
     const nodegroups: Value | undefined = session.opts['nodegroups'];
     const target = parseTarget(expression, kind, {
       lenient: true,
-      nodegroups: nodegroups !== undefined && isDict(nodegroups) ? (nodegroups as Dict) : undefined,
+      nodegroups: asDict(nodegroups),
     });
     return matchesTarget(target, { id, grains: session.grains, pillar: session.pillar }) === 'match';
   }

@@ -1,7 +1,16 @@
 // Login records of the system files `wtmp` and `btmp`, and the selection of those that are reported.
-import { type BeaconContext, type BeaconSession, isDict, newDict, type PlainDict, pyStr, type Value } from 'halite/sdk';
+import {
+  type BeaconContext,
+  type BeaconSession,
+  fieldOf,
+  isDict,
+  newDict,
+  type PlainDict,
+  pyStr,
+  type Value,
+} from 'halite/sdk';
 import { parseDateText } from 'halite/sdk/time';
-import { entriesOf, fieldOf } from './settings.ts';
+import { entriesOf } from './settings.ts';
 import { Tail } from './tail.ts';
 
 const recordSize = 384;

@@ -1,13 +1,10 @@
 // Helpers for settings of beacons: maps of watched items, thresholds, error messages.
 
-import { asNumber, type Dict, dictGet, isDict, textEntries, type Value } from 'halite/sdk';
+import { asNumber, isDict, textEntries, type Value } from 'halite/sdk';
 
 /** The entries of a map; none for anything else. */
 export const entriesOf = (value: Value | undefined): [string, Value][] =>
   value !== undefined && isDict(value) ? textEntries(value) : [];
-
-export const fieldOf = (value: Value | undefined, key: string): Value | undefined =>
-  value !== undefined && isDict(value) ? dictGet(value as Dict, key) : undefined;
 
 /** `63%`, `63` or `63.5` as a number; undefined for anything else. */
 export function percentOf(value: Value | undefined): number | undefined {

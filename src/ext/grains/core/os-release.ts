@@ -1,5 +1,5 @@
 // The operating system: `os`, `osrelease`, `osfinger` and related grains from os-release and LSB files.
-import { newDict, type PlainDict } from 'halite/sdk';
+import { asText, newDict, type PlainDict } from 'halite/sdk';
 import { isFile, readText } from 'halite/sdk/fs';
 import { capitalize, lines, words } from 'halite/sdk/text';
 import { familyByOs, osByIdAndName, osByShortName } from './os-names.ts';
@@ -90,7 +90,7 @@ function centosRelease(codename: string): string | undefined {
   return /\d+\.\d+(?:\.\d+)?/.exec(readText('/etc/centos-release') ?? '')?.[0];
 }
 
-const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+const text = (value: unknown): string => asText(value) ?? '';
 
 /**
  * The distribution grains. Salt reads LSB data first and os-release for the rest; the same files

@@ -9,6 +9,7 @@ import {
   type ModuleContext,
   messageOf,
   newDict,
+  oneOrMore,
   type PlainDict,
   p,
   pyStr,
@@ -31,12 +32,7 @@ function asSelection(value: Value): Map<string, string[]> {
     }
   }
   if (!isDict(read)) return new Map();
-  return new Map(
-    dictEntries(read).map(([state, list]) => [
-      pyStr(state),
-      (Array.isArray(list) ? list : [list]).map((name) => pyStr(name)),
-    ]),
-  );
+  return new Map(dictEntries(read).map(([state, list]) => [pyStr(state), oneOrMore(list).map((name) => pyStr(name))]));
 }
 
 async function setSelections(wanted: Map<string, string[]>, clear: boolean, ctx: ModuleContext): Promise<PlainDict> {

@@ -56,8 +56,8 @@ const reading = {
           for (const [key, versions] of all) if (matchesGlob(key, name)) found.set(key, versions);
         }
       }
-      const asList = isTrue(args.kwargs['versions_as_list'] ?? false);
-      const value: PlainDict = asList ? newDict([...found] as [string, Value][]) : versionTexts(found);
+      const inLists = isTrue(args.kwargs['versions_as_list'] ?? false);
+      const value: PlainDict = inLists ? newDict([...found] as [string, Value][]) : versionTexts(found);
       return found.size === 1 && !isGlob ? (Object.values(value)[0] ?? '') : value;
     },
   }),

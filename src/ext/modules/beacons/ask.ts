@@ -1,22 +1,8 @@
 // Requests to the minion about its beacons, and the form of the answers.
-import {
-  dictEntries,
-  isDict,
-  isTruthy,
-  type ModuleContext,
-  newDict,
-  type PlainDict,
-  pyStr,
-  type Value,
-} from 'halite/sdk';
+import { isTruthy, type ModuleContext, newDict, type PlainDict, pyStr, textKeyed, type Value } from 'halite/sdk';
 
 export const answer = (comment: Value, result: boolean, more: Record<string, Value> = {}): PlainDict =>
   newDict(Object.entries({ comment, result, ...more }));
-
-export const plain = (value: Value | undefined): PlainDict =>
-  value !== undefined && isDict(value)
-    ? newDict(dictEntries(value).map(([key, item]) => [String(key), item]))
-    : newDict();
 
 /** The minion's answer; undefined where no minion runs. */
 export async function ask(ctx: ModuleContext, request: Record<string, Value>): Promise<PlainDict | undefined> {
@@ -32,17 +18,17 @@ export interface ListOptions {
 export async function listBeacons(ctx: ModuleContext, options: ListOptions = {}): Promise<PlainDict | undefined> {
   const { include_pillar = true, include_opts = true } = options;
   const told = await ask(ctx, { func: 'list', include_pillar, include_opts });
-  return told && plain(told['beacons']);
+  return told && textKeyed(told['beacons']);
 }
 
 /** Settings of a beacon, which are a list of maps, as one map. */
 export const settings = (beacon: Value | undefined): PlainDict =>
-  Array.isArray(beacon) ? newDict(beacon.flatMap((item) => Object.entries(plain(item)))) : plain(beacon);
+  Array.isArray(beacon) ? newDict(beacon.flatMap((item) => Object.entries(textKeyed(item)))) : textKeyed(beacon);
 
 /** The lines of a configuration, for showing differences. */
 export const linesOf = (beacon: Value | undefined): string[] =>
   (Array.isArray(beacon) ? beacon : [beacon ?? null]).flatMap((item) =>
-    Object.entries(plain(item)).map(([key, value]) => `${key}:${pyStr(value)}\n`),
+    Object.entries(textKeyed(item)).map(([key, value]) => `${key}:${pyStr(value)}\n`),
   );
 
 export const isTest = (given: PlainDict): boolean => isTruthy(given['test'] ?? null);

@@ -1,7 +1,16 @@
 // Adds, changes, removes, enables and disables beacons of a running minion.
-import { type ModuleContext, messageOf, newDict, type PlainDict, pyEquals, pyStr, type Value } from 'halite/sdk';
+import {
+  type ModuleContext,
+  messageOf,
+  newDict,
+  type PlainDict,
+  pyEquals,
+  pyStr,
+  textKeyed,
+  type Value,
+} from 'halite/sdk';
 import { unifiedDiff } from 'halite/sdk/text';
-import { answer, ask, isTest, linesOf, listBeacons, plain, settings } from './ask.ts';
+import { answer, ask, isTest, linesOf, listBeacons, settings } from './ask.ts';
 
 const unheard = (what: string): PlainDict => answer(`Event module not available. ${what} failed.`, false);
 
@@ -63,7 +72,7 @@ export async function switchAll(on: boolean, kwargs: PlainDict, ctx: ModuleConte
   if (isTest(kwargs)) return answer(`Beacons would be ${enable}d.`, true);
   const told = await ask(ctx, { func: enable });
   if (!told) return unheard(`Beacons ${enable} job`);
-  const done = plain(told['beacons'])['enabled'] === on;
+  const done = textKeyed(told['beacons'])['enabled'] === on;
   return done ? answer(`${Enabled} beacons on minion.`, true) : answer(`Failed to ${enable} beacons on minion.`, false);
 }
 

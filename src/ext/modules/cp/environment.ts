@@ -1,5 +1,5 @@
 // Parameters and environment shared by the functions of `cp`.
-import { type ModuleContext, p } from 'halite/sdk';
+import { asText, type ModuleContext, p } from 'halite/sdk';
 
 export const saltenvParam = p.string({
   default: null,
@@ -10,7 +10,7 @@ export const saltenvParam = p.string({
 export function environmentOf(saltenv: string | null, ctx: ModuleContext): string {
   if (saltenv) return saltenv;
   const own = ctx.opts['saltenv'];
-  return typeof own === 'string' && own !== '' ? own : 'base';
+  return asText(own) || 'base';
 }
 
 /** Paths given as a list, or in one text with commas between them. */

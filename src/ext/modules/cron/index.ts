@@ -18,13 +18,13 @@ import {
 } from '../../shared/cron/table.ts';
 
 type Times = Record<TimeField, string>;
-const asDict = (entry: object): PlainDict => newDict(Object.entries(entry) as [string, Value][]);
+const entryDict = (entry: object): PlainDict => newDict(Object.entries(entry) as [string, Value][]);
 const tableDict = (table: Table): PlainDict =>
   newDict([
     ['pre', table.pre],
-    ['crons', table.crons.map(asDict)],
-    ['special', table.special.map(asDict)],
-    ['env', table.env.map(asDict)],
+    ['crons', table.crons.map(entryDict)],
+    ['special', table.special.map(entryDict)],
+    ['env', table.env.map(entryDict)],
   ]);
 
 const ranges: Readonly<Record<string, readonly [number, number]>> = {
@@ -228,7 +228,7 @@ export default defineModule({
         const entry = [...table.crons, ...table.special].find((item) =>
           args.identifier ? item.identifier === args.identifier : item.cmd === args.cmd,
         );
-        return entry ? asDict(entry) : false;
+        return entry ? entryDict(entry) : false;
       },
     }),
     set_job: fn({

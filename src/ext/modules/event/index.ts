@@ -41,7 +41,7 @@ async function fireMaster(tag: string, data: Dict, preload: Value, ctx: ModuleCo
 const subset = (wanted: Value, all: Dict): Dict =>
   Array.isArray(wanted) ? dictOf(dictEntries(all).filter(([key]) => wanted.includes(key))) : all;
 
-const asDict = (data: Value): Dict => (isDict(data) ? data : dictOf([['data', data]]));
+const eventData = (data: Value): Dict => (isDict(data) ? data : dictOf([['data', data]]));
 
 export default defineModule({
   name: 'event',
@@ -98,7 +98,7 @@ export default defineModule({
         tag: p.string(),
         preload: p.dict({ default: null, falsy: null }),
       },
-      run: ({ data, tag, preload }, ctx) => fireMaster(tag, asDict(data), preload, ctx),
+      run: ({ data, tag, preload }, ctx) => fireMaster(tag, eventData(data), preload, ctx),
     }),
     fire: fn({
       doc: 'Fires an event on this minion’s own bus.',
@@ -107,7 +107,7 @@ export default defineModule({
       async run({ data, tag }, ctx) {
         // Without a daemon there is no event bus.
         if (isLocal(ctx)) return false;
-        return ctx.minion.fire(tag, asDict(data));
+        return ctx.minion.fire(tag, eventData(data));
       },
     }),
   },

@@ -1,6 +1,7 @@
 // Execution module `grains`: reads and sets grains of this minion.
 import { randomInt } from 'node:crypto';
 import {
+  type ArgsOf,
   type Dict,
   defineModule,
   dictEntries,
@@ -115,13 +116,7 @@ const failure = (comment: string): PlainDict =>
     ['result', false],
   ]);
 
-interface SetRequest {
-  readonly key: string;
-  readonly val: Value;
-  readonly force: boolean;
-  readonly destructive: boolean;
-  readonly delimiter: string;
-}
+type SetRequest = ArgsOf<typeof setRequestParams>;
 
 type Placed = { readonly value: Value } | { readonly refused: string };
 
@@ -278,6 +273,14 @@ const reading = {
   }),
 };
 
+const setRequestParams = {
+  key,
+  val: p.any({ default: '', doc: 'the value, of any kind' }),
+  force: p.bool({ default: false }),
+  destructive: p.bool({ default: false }),
+  delimiter,
+};
+
 const writing = {
   setvals: fn({
     doc: 'Sets several grains and stores them in the grains file.',
@@ -306,13 +309,7 @@ const writing = {
   set: fn({
     doc: 'Sets a grain, also a nested one; a dictionary or list is only replaced with force.',
     examples: ["salt '*' grains.set 'apps:myApp:port' 2209", `salt '*' grains.set 'apps:myApp' '{port: 2209}'`],
-    params: {
-      key,
-      val: p.any({ default: '', doc: 'the value, of any kind' }),
-      force: p.bool({ default: false }),
-      destructive: p.bool({ default: false }),
-      delimiter,
-    },
+    params: setRequestParams,
     run: (args, ctx) => setPath(args, ctx),
   }),
   append: fn({

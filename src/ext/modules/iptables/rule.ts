@@ -1,5 +1,5 @@
 // The text of an iptables rule from named parts, in the order Salt writes it.
-import { newDict, type PlainDict, pyStr, type Value } from 'halite/sdk';
+import { newDict, oneOrMore, type PlainDict, pyStr, type Value } from 'halite/sdk';
 
 /** Arguments of targets: they must follow the jump. */
 const afterJump =
@@ -74,7 +74,7 @@ function addPorts(parts: Parts, hasProtocol: boolean): boolean {
     if (!parts.rule.includes('-m multiport') && !hasProtocol) return false;
     parts.module('multiport');
     const value = parts.take(key);
-    const ports = (Array.isArray(value) ? value : [value]).map(pyStr);
+    const ports = oneOrMore(value).map(pyStr);
     const negated = ports.some(isNegated);
     if (negated) parts.rule.push('!');
     parts.rule.push(`--${key} ${(negated ? ports.map(positive) : ports).join(',')}`);

@@ -3,6 +3,7 @@ import {
   fn,
   type ModuleContext,
   newDict,
+  oneOrMore,
   type PlainDict,
   p,
   pyRepr,
@@ -204,11 +205,7 @@ export const addressFunctions = {
     examples: ["salt '*' network.ip_in_subnet 172.17.0.4 172.16.0.0/12"],
     params: { ip_addr: p.strings({ doc: 'an address or a list' }), cidr: p.string() },
     inline: true,
-    run: (args) =>
-      anyInside(
-        args.cidr,
-        (Array.isArray(args.ip_addr) ? args.ip_addr : [args.ip_addr]).map((text) => text),
-      ),
+    run: (args) => anyInside(args.cidr, oneOrMore(args.ip_addr)),
   }),
   calc_net: fn({
     doc: 'The network of an address: `10.0.0.5/24` or address and netmask.',

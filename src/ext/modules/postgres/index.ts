@@ -1,5 +1,5 @@
 // Execution module `postgres`: databases, roles and privileges of PostgreSQL, through psql.
-import { defineModule, fn, type ModuleContext, p, pyStr, type Value } from 'halite/sdk';
+import { type ArgsOf, defineModule, fn, type ModuleContext, p, pyStr, type Value } from 'halite/sdk';
 import { isFile, joinPath } from 'halite/sdk/fs';
 import { which } from 'halite/sdk/system';
 import { clusterFunctions } from './clusters.ts';
@@ -9,17 +9,7 @@ import { privilegeFunctions } from './privileges.ts';
 import { type Answer, conn, findBinary, ownerAccount, query, runas } from './psql.ts';
 import { roleFunctions, serverVersion } from './roles.ts';
 
-interface Cluster {
-  readonly name: string;
-  readonly auth: string;
-  readonly user: Value;
-  readonly password: Value;
-  readonly encoding: string;
-  readonly locale: Value;
-  readonly waldir: Value;
-  readonly checksums: boolean;
-  readonly runas: Value;
-}
+type Cluster = ArgsOf<typeof clusterParams>;
 
 const folderExists = (name: string): boolean =>
   isFile(joinPath(name, 'PG_VERSION')) && isFile(joinPath(name, 'postgresql.conf'));
@@ -47,6 +37,18 @@ async function initdb(args: Cluster, ctx: ModuleContext): Promise<boolean> {
   if (said.retcode !== 0) ctx.log.error(`initdb: ${said.stderr}`);
   return said.retcode === 0;
 }
+
+const clusterParams = {
+  name: p.string({ doc: 'the folder' }),
+  auth: p.string({ default: 'password', doc: 'authentication method' }),
+  user: p.string({ default: null, falsy: null, doc: 'first user of the database' }),
+  password: p.string({ default: null, doc: 'password of that user' }),
+  encoding: p.string({ default: 'UTF8', doc: 'encoding of databases' }),
+  locale: p.string({ default: null, doc: 'locale of databases' }),
+  waldir: p.string({ default: null, doc: 'folder of the log' }),
+  checksums: p.bool({ default: false, doc: 'with checksums' }),
+  runas,
+};
 
 export default defineModule({
   name: 'postgres',
@@ -108,17 +110,7 @@ export default defineModule({
     datadir_init: fn({
       doc: 'Creates the folder of a new server.',
       examples: ["salt '*' postgres.datadir_init /var/lib/pgsql/data"],
-      params: {
-        name: p.string({ doc: 'the folder' }),
-        auth: p.string({ default: 'password', doc: 'authentication method' }),
-        user: p.string({ default: null, falsy: null, doc: 'first user of the database' }),
-        password: p.string({ default: null, doc: 'password of that user' }),
-        encoding: p.string({ default: 'UTF8', doc: 'encoding of databases' }),
-        locale: p.string({ default: null, doc: 'locale of databases' }),
-        waldir: p.string({ default: null, doc: 'folder of the log' }),
-        checksums: p.bool({ default: false, doc: 'with checksums' }),
-        runas,
-      },
+      params: clusterParams,
       run: (args, ctx) => (folderExists(args.name) ? false : initdb(args, ctx)),
     }),
     datadir_exists: fn({

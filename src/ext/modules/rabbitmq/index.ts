@@ -1,6 +1,6 @@
 // Execution module `rabbitmq`: users, virtual hosts and permissions of a message server.
 import { randomInt } from 'node:crypto';
-import { defineModule, fn, type ModuleContext, p, type Value } from 'halite/sdk';
+import { defineModule, fn, type ModuleContext, oneOrMore, p, type Value } from 'halite/sdk';
 import { which } from 'halite/sdk/system';
 import { clusterFunctions, policyFunctions } from './cluster.ts';
 import { ask, good, keyed, outcome, rows, table, tagList } from './run.ts';
@@ -86,7 +86,7 @@ const userFunctions = {
     examples: ["salt '*' rabbitmq.set_user_tags larry administrator"],
     params: { name, tags: p.strings({ doc: 'one or several' }), runas },
     run: async (args, ctx) => {
-      const tags = Array.isArray(args.tags) ? args.tags : [args.tags];
+      const tags = oneOrMore(args.tags);
       return outcome(await ask(ctx, ['set_user_tags', args.name, ...tags], args.runas), 'Tag(s) set');
     },
   }),

@@ -2,6 +2,7 @@
 
 import { dirname, join } from 'node:path';
 import {
+  type ArgsOf,
   cleanKwargs,
   commandError,
   dictEntries,
@@ -78,16 +79,7 @@ const targetOptions: Readonly<Record<string, string>> = {
   ipcidr: '-S',
 };
 
-interface RemoteCall {
-  readonly tgt: Value;
-  readonly fun: string;
-  readonly arg: Value;
-  readonly timeout: number | null;
-  readonly tgt_type: string;
-  readonly ret: string;
-  readonly kwarg: Value;
-  readonly ssh: boolean;
-}
+type RemoteCall = ArgsOf<typeof remoteParams>;
 
 /** An orchestration calls the master directly; a target without matches gives an empty answer. */
 async function published(call: RemoteCall, args: Value[], kwargs: PlainDict, master: OrchestrationServices) {

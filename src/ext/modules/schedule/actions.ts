@@ -12,17 +12,18 @@ import {
   newDict,
   type PlainDict,
   pyStr,
+  textKeyed,
   type Value,
 } from 'halite/sdk';
 import { loadYaml } from 'halite/sdk/codec';
 import { readFileSync } from 'halite/sdk/fs';
 import { parseTime } from 'halite/sdk/time';
 import { answer, persistOf } from './changes.ts';
-import { ask, listJobs, plain, whereIs } from './store.ts';
+import { ask, listJobs, whereIs } from './store.ts';
 
 const jobIn = (told: PlainDict, name: string): PlainDict | undefined => {
   const job = isDict(told['schedule'] ?? null) ? dictGet(told['schedule'] as Dict, name) : undefined;
-  return isDict(job ?? null) ? plain(job as Dict) : undefined;
+  return isDict(job) ? textKeyed(job) : undefined;
 };
 
 /** Enables or disables one job. */
@@ -55,7 +56,7 @@ export async function switchAll(on: boolean, kwargs: PlainDict, ctx: ModuleConte
   const ret = answer({ comment: [], changes: newDict(), result: true });
   if (isTruthy(kwargs['test'])) return Object.assign(ret, { comment: `Schedule would be ${enable}d.` });
   const told = await ask(ctx, { func: enable, persist: persistOf(kwargs) });
-  const schedule = isDict(told['schedule'] ?? null) ? plain(told['schedule'] as Dict) : newDict();
+  const schedule = textKeyed(told['schedule']);
   if (schedule['enabled'] !== on)
     return Object.assign(ret, { comment: `Failed to ${enable} schedule on minion.`, result: false });
   const changes = answer({ schedule: `${enable}d` });
@@ -163,7 +164,7 @@ export async function send(
     return answer({ comment: `Job: ${name} would be ${move ? 'moved' : 'copied'} from schedule.`, result: true });
   const job = (await listJobs(ctx, { showAll: true }))[name];
   if (!isDict(job ?? null)) return answer({ comment: `Job ${name} does not exist.`, result: false });
-  const { args, kwargs, name: _name, ...fields } = plain(job as Dict);
+  const { args, kwargs, name: _name, ...fields } = textKeyed(job as Dict);
   const words = newDict(
     Object.entries({ ...fields, ...(args ? { job_args: args } : {}), ...(kwargs ? { job_kwargs: kwargs } : {}) }),
   );

@@ -1,6 +1,5 @@
 // Adds, changes and removes jobs of the schedule.
 import {
-  type Dict,
   HaliteError,
   isDict,
   isTruthy,
@@ -8,10 +7,11 @@ import {
   newDict,
   type PlainDict,
   pyEquals,
+  textKeyed,
   type Value,
 } from 'halite/sdk';
 import { buildItem, isRefused, timesConflict, togetherText } from './item.ts';
-import { ask, listJobs, plain, whereIs, writeSchedule } from './store.ts';
+import { ask, listJobs, whereIs, writeSchedule } from './store.ts';
 
 export const answer = (fields: Record<string, Value>): PlainDict => newDict(Object.entries(fields));
 export const persistOf = (kwargs: PlainDict): Value => kwargs['persist'] ?? true;
@@ -47,7 +47,7 @@ export async function add(name: string, kwargs: PlainDict, ctx: ModuleContext): 
   }
   const schedule = answer({ [name]: item });
   const told = await ask(ctx, { func: 'add', name, schedule, persist: persistOf(kwargs) });
-  return isDict(told['schedule'] ?? null) && name in plain(told['schedule'] as Dict) ? done() : ret;
+  return isDict(told['schedule']) && name in textKeyed(told['schedule']) ? done() : ret;
 }
 
 export async function modify(name: string, kwargs: PlainDict, ctx: ModuleContext): Promise<PlainDict> {
@@ -60,7 +60,7 @@ export async function modify(name: string, kwargs: PlainDict, ctx: ModuleContext
   const current = await listJobs(ctx, { showAll: true, offline });
   const before = current[name];
   if (before === undefined || !isDict(before)) return refuse(`Job ${name} does not exist in schedule.`);
-  const old = plain(before);
+  const old = textKeyed(before);
   const item = buildItem(name, newDict([['function', old['function'] ?? null], ...Object.entries(kwargs)]));
   if (isRefused(item)) return item;
   if (pyEquals(item, old)) return Object.assign(ret, { comment: `Job ${name} in correct state` });
@@ -100,7 +100,7 @@ export async function remove(name: string, kwargs: PlainDict, ctx: ModuleContext
   if (!where) return Object.assign(ret, { comment: `Job ${name} does not exist.` });
   const persist = where === 'pillar' ? false : persistOf(kwargs);
   const told = await ask(ctx, { func: 'delete', name, persist });
-  return isDict(told['schedule'] ?? null) && !(name in plain(told['schedule'] as Dict)) ? done() : ret;
+  return isDict(told['schedule']) && !(name in textKeyed(told['schedule'])) ? done() : ret;
 }
 
 export async function purge(kwargs: PlainDict, ctx: ModuleContext): Promise<PlainDict> {
@@ -116,7 +116,7 @@ export async function purge(kwargs: PlainDict, ctx: ModuleContext): Promise<Plai
     }
     if (offline) delete current[name];
     const told = offline ? current : (await ask(ctx, { name, func: 'delete', persist: persistOf(kwargs) }))['schedule'];
-    if (isDict(told ?? null) && !(name in plain(told as Dict))) {
+    if (isDict(told) && !(name in textKeyed(told))) {
       changes[name] = 'removed';
       comment.push(`Deleted job: ${name} from schedule.`);
     } else comment.push(`Failed to delete job ${name} from schedule.`);

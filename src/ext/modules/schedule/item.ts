@@ -1,5 +1,5 @@
 // Building an entry of the schedule from keyword arguments.
-import { dictGet, isDict, newDict, type PlainDict, pyStr, type Value } from 'halite/sdk';
+import { dictGet, isDict, newDict, oneOrMore, type PlainDict, pyStr, type Value } from 'halite/sdk';
 import { parseDateText } from 'halite/sdk/time';
 
 const elements = ['seconds', 'minutes', 'hours', 'days'] as const;
@@ -31,7 +31,7 @@ function problem(name: string, kwargs: PlainDict): string | undefined {
   if ('job_kwargs' in kwargs && !isDict(kwargs['job_kwargs'] ?? null))
     return 'job_kwargs is not a dict. please correct and try again.';
   const when = kwargs['when'];
-  for (const text of when === undefined ? [] : Array.isArray(when) ? when : [when])
+  for (const text of when === undefined ? [] : oneOrMore(when))
     if (!(text instanceof Date) && !parseDateText(pyStr(text), new Date()))
       return `Schedule item ${pyStr(text)} for "when" in invalid.`;
   return undefined;

@@ -4,11 +4,12 @@ import { dirname, join } from 'node:path';
 import {
   type Dict,
   dictEntries,
-  dictGet,
+  fieldOf,
   isDict,
   type ModuleContext,
   newDict,
   type PlainDict,
+  textKeyed,
   type Value,
 } from 'halite/sdk';
 import { dumpYaml, loadYaml } from 'halite/sdk/codec';
@@ -36,8 +37,8 @@ function readSchedule(ctx: ModuleContext): PlainDict {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }
   const value = text === '' ? null : loadYaml(text);
-  const schedule = isDict(value) ? dictGet(value, 'schedule') : undefined;
-  return isDict(schedule ?? null) ? plain(schedule as Dict) : newDict();
+  const schedule = fieldOf(value, 'schedule');
+  return textKeyed(schedule);
 }
 
 export function writeSchedule(ctx: ModuleContext, schedule: PlainDict): void {
@@ -46,9 +47,6 @@ export function writeSchedule(ctx: ModuleContext, schedule: PlainDict): void {
   // Atomically, because the daemon reads the file too.
   replaceFileNow(path, dumpYaml(newDict([['schedule', schedule]]), { sortKeys: false }));
 }
-
-export const plain = (dict: Dict): PlainDict =>
-  newDict(dictEntries(dict).map(([key, value]) => [String(key), value] as const));
 
 /** Queries the scheduler; undefined where none runs. */
 export async function ask(ctx: ModuleContext, request: Record<string, Value>): Promise<PlainDict> {

@@ -51,7 +51,7 @@ function setMode(mode: string): string {
 }
 
 /** As cmd.run_all gives it. */
-const asDict = ({ pid, retcode, stdout, stderr }: ExecResult): PlainDict =>
+const resultDict = ({ pid, retcode, stdout, stderr }: ExecResult): PlainDict =>
   newDict(Object.entries({ pid, retcode, stdout: stdout.trimEnd(), stderr: stderr.trimEnd() }));
 
 /** Lines of `semanage boolean -l`: `name (on , off) text`. */
@@ -204,14 +204,17 @@ const fileContexts = {
     async run(args, ctx) {
       const listed = lines((await askTool(ctx, 'semanage', ['fcontext', '-l'])).stdout);
       const known = listed.some((line) => line.startsWith(`${args.name} `));
-      return asDict(await runTool(ctx, 'semanage', ['fcontext', known ? '--modify' : '--add', ...fileArguments(args)]));
+      return resultDict(
+        await runTool(ctx, 'semanage', ['fcontext', known ? '--modify' : '--add', ...fileArguments(args)]),
+      );
     },
   }),
   fcontext_delete_policy: fn({
     doc: 'Removes the rule for a path.',
     examples: ["salt '*' selinux.fcontext_delete_policy '/srv/web(/.*)?'"],
     params: fileParams,
-    run: async (args, ctx) => asDict(await runTool(ctx, 'semanage', ['fcontext', '--delete', ...fileArguments(args)])),
+    run: async (args, ctx) =>
+      resultDict(await runTool(ctx, 'semanage', ['fcontext', '--delete', ...fileArguments(args)])),
   }),
   fcontext_policy_is_applied: fn({
     doc: 'The paths that would be relabelled.',
@@ -227,7 +230,7 @@ const fileContexts = {
     async run(args, ctx) {
       const below = args.recursive ? ['-R'] : [];
       const foretold = (await askTool(ctx, 'restorecon', ['-n', '-v', ...below, args.name])).stdout.trimEnd();
-      const done = asDict(await runTool(ctx, 'restorecon', ['-v', '-F', ...below, args.name]));
+      const done = resultDict(await runTool(ctx, 'restorecon', ['-v', '-F', ...below, args.name]));
       if (done['retcode'] !== 0) return done;
       const changes = relabelled(foretold);
       if (changes) return Object.keys(changes).length > 0 ? Object.assign(done, { changes }) : done;
@@ -279,7 +282,7 @@ const ports = {
       if (!args.sel_type) throw invocationError('SELinux Type is required to add a policy');
       const [protocol, port] = protocolAndPort(args.name, args.protocol, args.port);
       const range = args.sel_range ? ['--range', args.sel_range] : [];
-      return asDict(
+      return resultDict(
         await runTool(ctx, 'semanage', ['port', '--add', '--proto', protocol, '--type', args.sel_type, ...range, port]),
       );
     },
@@ -290,7 +293,7 @@ const ports = {
     params: portParams,
     async run(args, ctx) {
       const [protocol, port] = protocolAndPort(args.name, args.protocol, args.port);
-      return asDict(await runTool(ctx, 'semanage', ['port', '--delete', '--proto', protocol, port]));
+      return resultDict(await runTool(ctx, 'semanage', ['port', '--delete', '--proto', protocol, port]));
     },
   }),
 };

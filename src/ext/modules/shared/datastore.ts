@@ -1,7 +1,7 @@
 // The minion's small data store on disk, which holds the mine of minions without a master.
 
 import { dirname, join } from 'node:path';
-import { type Dict, isDict, newDict, pyStr, type Value } from 'halite/sdk';
+import { asDict, type Dict, newDict, pyStr, type Value } from 'halite/sdk';
 import { pack, unpack } from 'halite/sdk/codec';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'halite/sdk/fs';
 
@@ -10,7 +10,7 @@ const pathOf = (opts: Readonly<Record<string, Value>>): string => join(pyStr(opt
 export function readStore(opts: Readonly<Record<string, Value>>): Dict {
   try {
     const value = unpack(readFileSync(pathOf(opts)));
-    return isDict(value) ? value : newDict();
+    return asDict(value) ?? newDict();
   } catch {
     return newDict();
   }

@@ -1,7 +1,7 @@
 // The file of grains an operator sets, next to the minion's configuration.
 
 import { dirname, join } from 'node:path';
-import { type Dict, isDict, newDict, type Value } from 'halite/sdk';
+import { asDict, type Dict, newDict, type Value } from 'halite/sdk';
 import { dumpYaml, loadYaml } from 'halite/sdk/codec';
 import { isDirectory, mkdirSync, readText, renameSync, writeFileSync } from 'halite/sdk/fs';
 
@@ -16,7 +16,7 @@ export function grainsPath(opts: Readonly<Record<string, Value>>): string | unde
 export function readGrainsFile(path: string): Dict {
   const text = readText(path);
   const value = text === undefined ? null : loadYaml(text, { name: path });
-  return isDict(value) ? value : newDict();
+  return asDict(value) ?? newDict();
 }
 
 /** Replaces it atomically, so that a crash leaves the old or the new content. */

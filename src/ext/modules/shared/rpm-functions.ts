@@ -1,5 +1,6 @@
 // Functions of `pkg` that yum, dnf and zypper share; what differs is how the tool is called.
 import {
+  type ArgsOf,
   cleanKwargs,
   commandError,
   dictEntries,
@@ -72,13 +73,7 @@ async function fileOf(source: string, ctx: ModuleContext): Promise<string> {
   return /^(salt|https?|ftp|swift|s3):/i.test(source) ? pyStr(await ctx.call('cp.cache_file', source)) : source;
 }
 
-interface InstallArgs {
-  readonly name: string | null;
-  readonly pkgs: Value;
-  readonly sources: Value;
-  readonly refresh: Value;
-  readonly kwargs: PlainDict;
-}
+type InstallArgs = ArgsOf<typeof installParams>;
 
 /** Packages to install and packages to downgrade. */
 async function plan(driver: RpmDriver, args: InstallArgs, old: Map<string, string[]>, ctx: ModuleContext) {
@@ -283,6 +278,14 @@ const reading = (driver: RpmDriver) => ({
   }),
 });
 
+const installParams = {
+  name: p.string({ default: null, doc: 'one package, or several with commas' }),
+  refresh: p.isTrue({ default: false, doc: 'fetch the lists first' }),
+  pkgs: p.oneOf(['string', 'list', 'dict'], { default: null, doc: 'list of names, or of names with versions' }),
+  sources: p.oneOf(['string', 'list', 'dict'], { default: null, doc: 'list of names with package files' }),
+  kwargs,
+};
+
 const writing = (driver: RpmDriver) => ({
   refresh_db: fn({
     doc: 'Fetches the lists of the repositories.',
@@ -293,13 +296,7 @@ const writing = (driver: RpmDriver) => ({
   install: fn({
     doc: 'Installs packages and returns what changed.',
     examples: ["salt '*' pkg.install <package name>", `salt '*' pkg.install pkgs='["foo", {"bar": "1.2.3-4.el9"}]'`],
-    params: {
-      name: p.string({ default: null, doc: 'one package, or several with commas' }),
-      refresh: p.isTrue({ default: false, doc: 'fetch the lists first' }),
-      pkgs: p.oneOf(['string', 'list', 'dict'], { default: null, doc: 'list of names, or of names with versions' }),
-      sources: p.oneOf(['string', 'list', 'dict'], { default: null, doc: 'list of names with package files' }),
-      kwargs,
-    },
+    params: installParams,
     run: (args, ctx) => install(driver, { ...args, kwargs: cleanKwargs(args.kwargs) }, ctx),
   }),
   remove: fn({
@@ -341,3 +338,20 @@ export const rpmFunctions = (driver: RpmDriver) => ({ ...reading(driver), ...wri
 
 /** Columns separated by blanks. */
 export const columns = (text: string): string[][] => lines(text).map(words);
+
+/** Functions of `rpmFunctions` and `repoFunctions` that change nothing, and the list of locks. */
+export const readingPackages: readonly string[] = [
+  'version',
+  'list_pkgs',
+  'latest_version',
+  'upgrade_available',
+  'list_upgrades',
+  'version_cmp',
+  'list_repo_pkgs',
+  'file_list',
+  'owner',
+  'normalize_name',
+  'list_repos',
+  'get_repo',
+  'list_holds',
+];

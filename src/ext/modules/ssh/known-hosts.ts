@@ -34,7 +34,7 @@ function fileFor(config: string | null, user: string | null): string | PlainDict
 
 const hostName = (host: string, port: Value): string =>
   port === null || port === 22 || port === '22' ? host : `[${host}]:${pyStr(port)}`;
-const asDict = (entry: HostKey): PlainDict =>
+const hostKeyDict = (entry: HostKey): PlainDict =>
   newDict(Object.entries(entry).filter(([, value]) => value !== undefined) as [string, string][]);
 
 interface Place {
@@ -159,14 +159,14 @@ async function setHost(request: SetRequest, ctx: ModuleContext): Promise<PlainDi
   if (key !== null) remote = remote.map(({ hostname, enc: kind, key: text }) => ({ hostname, enc: kind, key: text }));
   return newDict([
     ['status', 'updated'],
-    ['old', stored.length > 0 ? stored.map(asDict) : null],
+    ['old', stored.length > 0 ? stored.map(hostKeyDict) : null],
     ['new', remote.map((item) => saved(item, request, plainPort))],
   ]);
 }
 
 /** An entry in the form of the request: with the port if the line has it, and without a kind if none was given. */
 function saved(item: HostKey, { key, enc, port }: SetRequest, plainPort: boolean): PlainDict {
-  const dict = asDict(item);
+  const dict = hostKeyDict(item);
   if (key !== null && enc === null) dict['enc'] = null;
   if (!plainPort && !item.hostname.includes(':')) dict['port'] = port;
   return dict;
@@ -190,7 +190,7 @@ export const knownHostFunctions = {
     },
     async run(args, ctx): Promise<Value> {
       const found = await entries({ ...args, hashType: args.fingerprint_hash_type }, ctx);
-      return Array.isArray(found) ? (found.length > 0 ? found.map(asDict) : null) : found;
+      return Array.isArray(found) ? (found.length > 0 ? found.map(hostKeyDict) : null) : found;
     },
   }),
   recv_known_host_entries: fn({
@@ -213,7 +213,7 @@ export const knownHostFunctions = {
         hashType: args.fingerprint_hash_type,
       };
       const found = await receive(place, { enc: args.enc, hash: args.hash_known_hosts, timeout: args.timeout }, ctx);
-      return found.length > 0 ? found.map(asDict) : null;
+      return found.length > 0 ? found.map(hostKeyDict) : null;
     },
   }),
   check_known_host: fn({

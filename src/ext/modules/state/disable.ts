@@ -1,12 +1,12 @@
 // States that are disabled on this minion (`state.disable`), stored in its grains.
-import { dictGet, fn, type ModuleContext, newDict, type PlainDict, p, pyStr, type Value } from 'halite/sdk';
+import { dictGet, fn, listTexts, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
 import { namesOf } from './open.ts';
 
 const grain = 'state_runs_disabled';
 
 function listed(ctx: ModuleContext): string[] {
   const value = dictGet(ctx.grains, grain);
-  return Array.isArray(value) ? value.map(pyStr) : [];
+  return listTexts(value);
 }
 
 /** A message for each disabled SLS file. */

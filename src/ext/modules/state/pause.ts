@@ -2,16 +2,15 @@
 
 import { join } from 'node:path';
 import {
-  dictEntries,
   fn,
   invocationError,
-  isDict,
   type ModuleContext,
   newDict,
   type PlainDict,
   p,
   pyInt,
   pyStr,
+  textKeyed,
   type Value,
 } from 'halite/sdk';
 import { pack, unpack } from 'halite/sdk/codec';
@@ -30,7 +29,7 @@ function pathOf(jid: string, ctx: ModuleContext): string {
 async function read(path: string): Promise<PlainDict> {
   try {
     const value = unpack(await readFile(path));
-    return isDict(value) ? newDict(dictEntries(value).map(([key, item]) => [pyStr(key), item] as const)) : newDict();
+    return textKeyed(value);
   } catch {
     return newDict();
   }

@@ -13,6 +13,7 @@ import {
   pyRepr,
   pyStr,
   pythonError,
+  textKeyed,
   type Value,
 } from 'halite/sdk';
 import { pack, unpack } from 'halite/sdk/codec';
@@ -24,7 +25,7 @@ const pathOf = (ctx: ModuleContext): string => join(pyStr(ctx.opts['cachedir'] ?
 async function readRequests(ctx: ModuleContext): Promise<PlainDict> {
   try {
     const value = unpack(await readFile(pathOf(ctx)));
-    return isDict(value) ? newDict(dictEntries(value).map(([key, item]) => [pyStr(key), item] as const)) : newDict();
+    return textKeyed(value);
   } catch {
     return newDict();
   }

@@ -12,6 +12,7 @@ import {
 } from 'halite/sdk';
 import { askTool, requireTool, runTool, which } from 'halite/sdk/system';
 import { lines, matchesGlob, words } from 'halite/sdk/text';
+import { readingServices, readingUnits } from '../shared/service-functions.ts';
 import {
   type CallOptions,
   daemonReload,
@@ -374,21 +375,6 @@ export default defineModule({
   available: () =>
     (process.platform === 'linux' && (isBooted() || isOffline())) ||
     'The systemd execution module failed to load: only available on Linux systems which have been booted with systemd.',
-  reads: [
-    'status',
-    'available',
-    'missing',
-    'get_all',
-    'get_enabled',
-    'get_disabled',
-    'enabled',
-    'disabled',
-    'masked',
-    'show',
-    'execs',
-    'get_static',
-    'get_running',
-    'offline',
-  ],
+  reads: [...readingServices, ...readingUnits],
   functions: { ...acting, ...asking },
 });

@@ -99,17 +99,19 @@ const answers = {
   }),
 };
 
+const both = (args: Value, kwargs: Value): PlainDict =>
+  newDict([
+    ['args', args],
+    ['kwargs', kwargs],
+  ]);
+
 const argumentTests = {
   arg: fn({
     doc: 'Returns the received positional and keyword arguments, with the data that the minion adds about the job.',
     examples: [`salt '*' test.arg 1 "two" 3.1 txt="hello" wow='{a: 1, b: "hello"}'`],
     params: allArguments,
     inline: true,
-    run: ({ args, kwargs }) =>
-      newDict([
-        ['args', args],
-        ['kwargs', kwargs],
-      ]),
+    run: ({ args, kwargs }) => both(args, kwargs),
   }),
   kwarg: fn({
     doc: 'Returns the received keyword arguments.',
@@ -125,10 +127,7 @@ const argumentTests = {
     inline: true,
     run({ args, kwargs }) {
       const named = newDict(Object.entries(kwargs).map(([key, value]) => [key, typeText(value)]));
-      return newDict([
-        ['args', args.map(typeText)],
-        ['kwargs', named],
-      ]);
+      return both(args.map(typeText), named);
     },
   }),
   arg_repr: fn({
@@ -136,22 +135,14 @@ const argumentTests = {
     examples: [`salt '*' test.arg_repr 1 "two" 3.1 txt="hello" wow='{a: 1, b: "hello"}'`],
     params: allArguments,
     inline: true,
-    run: ({ args, kwargs }) =>
-      newDict([
-        ['args', reprTuple(args)],
-        ['kwargs', pyRepr(kwargs)],
-      ]),
+    run: ({ args, kwargs }) => both(reprTuple(args), pyRepr(kwargs)),
   }),
   arg_clean: fn({
     doc: 'Like test.arg, without the data that the minion adds.',
     examples: [`salt '*' test.arg_clean 1 "two" 3.1 txt="hello" wow='{a: 1, b: "hello"}'`],
     params: allArguments,
     inline: true,
-    run: ({ args, kwargs }) =>
-      newDict([
-        ['args', args],
-        ['kwargs', cleanKwargs(kwargs)],
-      ]),
+    run: ({ args, kwargs }) => both(args, cleanKwargs(kwargs)),
   }),
 };
 

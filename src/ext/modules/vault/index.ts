@@ -19,7 +19,7 @@ import { dumpJson } from 'halite/sdk/codec';
 import { rm, stat } from 'halite/sdk/fs';
 import { ask, kvPaths, type Question, readSecret, tokenFile } from '../../shared/vault/client.ts';
 import { vaultHost } from '../../shared/vault/hosts.ts';
-import { checkStatus, fieldOf, type VaultAnswer } from '../../shared/vault/request.ts';
+import { answerField, checkStatus, type VaultAnswer } from '../../shared/vault/request.ts';
 
 const path = p.string({ doc: 'path of the secret, beginning with the mount: `secret/my/secret`' });
 const unset = '__unset__';
@@ -35,7 +35,7 @@ function said(error: unknown): string {
 
 function dataOf(answer: VaultAnswer): Dict {
   if (answer.status !== 200) checkStatus(answer);
-  const data = fieldOf(answer, 'data');
+  const data = answerField(answer, 'data');
   if (data === undefined || !isDict(data)) throw pythonError('KeyError', "'data'");
   return data;
 }

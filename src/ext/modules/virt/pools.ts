@@ -4,15 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   type ArgsOf,
-  dictEntries,
+  asList,
   fn,
-  isDict,
   isTruthy,
   type ModuleContext,
   newDict,
   type PlainDict,
   p,
   pyStr,
+  textKeyed,
   type Value,
 } from 'halite/sdk';
 import { mkdtempSync, rmSync, writeFileSync } from 'halite/sdk/fs';
@@ -37,9 +37,6 @@ type Layout = ArgsOf<typeof layout>;
 
 const escaped = (value: Value | undefined): string =>
   pyStr(value ?? '').replace(/[<>&'"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
-const plain = (value: Value | undefined): PlainDict =>
-  newDict(value !== undefined && isDict(value) ? dictEntries(value).map(([key, item]) => [pyStr(key), item]) : []);
-const list = (value: Value): Value[] => (Array.isArray(value) ? value : []);
 const attributes = (from: PlainDict, keys: readonly string[]): string =>
   keys
     .filter((key) => key in from)
@@ -63,13 +60,13 @@ function sourceXml(args: Layout, kind: string): string {
   const parts: string[] = [];
   const within = (...kinds: string[]): boolean => kinds.includes(kind);
   if (within('fs', 'logical', 'disk', 'iscsi', 'zfs', 'vstorage', 'iscsi-direct'))
-    for (const device of list(args.source_devices))
-      parts.push(`<device${attributes(plain(device), ['path', 'part_separator'])}/>`);
+    for (const device of asList(args.source_devices) ?? [])
+      parts.push(`<device${attributes(textKeyed(device), ['path', 'part_separator'])}/>`);
   else if (within('dir', 'netfs', 'gluster') && args.source_dir)
     parts.push(`<dir path='${escaped(args.source_dir)}'/>`);
-  else if (kind === 'scsi') parts.push(`<adapter${attributes(plain(args.source_adapter), adapterKeys)}/>`);
+  else if (kind === 'scsi') parts.push(`<adapter${attributes(textKeyed(args.source_adapter), adapterKeys)}/>`);
   if (within('netfs', 'iscsi', 'rbd', 'sheepdog', 'gluster', 'iscsi-direct'))
-    for (const host of list(args.source_hosts)) {
+    for (const host of asList(args.source_hosts) ?? []) {
       const [address = '', port] = pyStr(host).split(':');
       parts.push(`<host name='${escaped(address)}'${port ? ` port='${escaped(port)}'` : ''}/>`);
     }
@@ -85,7 +82,7 @@ function sourceXml(args: Layout, kind: string): string {
 /** The XML description for libvirt. */
 export function poolXml(args: Layout): string {
   const kind = args.ptype;
-  const rights = plain(args.permissions);
+  const rights = textKeyed(args.permissions);
   const cells = ['mode', 'owner', 'group', 'label']
     .filter((key) => key in rights)
     .map((key) => `<${key}>${escaped(rights[key])}</${key}>`);

@@ -1,5 +1,5 @@
 // The part of Python's str.format that a custom terse layout (`state_tabular: '…'`) can use.
-import { dictGet, HaliteError, isDict, pyRepr, pyStr, type Value } from 'halite/sdk';
+import { fieldOf, HaliteError, pyRepr, pyStr, type Value } from 'halite/sdk';
 import { charLength, charSlice } from 'halite/sdk/text';
 
 const field = /\{\{|\}\}|\{(\d*)((?:\[[^\]]*\])*)(?:!([sra]))?(?::([^{}]*))?\}/g;
@@ -23,7 +23,7 @@ function lookUp(start: Value | undefined, path: string): Value {
   for (const [, key = ''] of path.matchAll(/\[([^\]]*)\]/g)) {
     if (value === undefined) break;
     if (Array.isArray(value)) value = value[Number(key)];
-    else value = isDict(value) ? dictGet(value, key) : undefined;
+    else value = fieldOf(value, key);
   }
   if (value === undefined) throw new HaliteError('config.value', `state_tabular: nothing at ${path}`);
   return value;

@@ -1,5 +1,5 @@
 // Commands of `cmd_yaml` and `cmd_json`, run by the execution function cmd.run as Salt does.
-import { newDict, type PillarContext } from 'halite/sdk';
+import { asText, newDict, type PillarContext } from 'halite/sdk';
 
 /**
  * The output of the command. The minion's id is inserted into the command line, so it must not contain anything but an id.
@@ -12,5 +12,5 @@ export async function runCommand(command: string, ctx: PillarContext, shell: boo
   const text = command.replaceAll('%s', () => ctx.minionId);
   const fun = shell ? 'cmd.run_stdout' : 'cmd.run';
   const output = await ctx.callWith(fun, [text], newDict(shell ? [['python_shell', true]] : []));
-  return typeof output === 'string' ? output : '';
+  return asText(output) ?? '';
 }

@@ -1,5 +1,5 @@
 // Converts rows of a query to nested pillar data with Salt's rules for SQL sources: depth, lists, nulls, JSON columns.
-import { type Dict, dictEntries, dictOf, isDict, type Value } from 'halite/sdk';
+import { asList, type Dict, dictEntries, dictOf, isDict, oneOrMore, type Value } from 'halite/sdk';
 import { loadJson } from 'halite/sdk/codec';
 
 export interface SqlQuery {
@@ -17,7 +17,7 @@ type Tree = Map<Value, Value>;
 
 const listOf = (value: Value | undefined): number[] => {
   if (typeof value === 'string') return value === '' ? [] : value.split(',').map(Number);
-  return Array.isArray(value) ? value.map(Number) : [];
+  return (asList(value) ?? []).map(Number);
 };
 
 const isTrue = (value: Value | undefined): boolean =>
@@ -107,7 +107,7 @@ function placeRow(focus: Tree, row: readonly Value[], names: readonly string[], 
     const key = at(last - 1);
     const before = tree.get(key);
     if ((query.asList && before !== undefined) || withLists.includes(last)) {
-      tree.set(key, [...(before === undefined ? [] : Array.isArray(before) ? before : [before]), at(last)]);
+      tree.set(key, [...(before === undefined ? [] : oneOrMore(before)), at(last)]);
     } else if (!ignoreNull || at(last) !== null) tree.set(key, at(last));
     return;
   }

@@ -1,5 +1,5 @@
 // The changes of the stateconf renderer to high data: absolute names, implicit order, start and goal states.
-import { dictEntries, dictHas, dictOf, isDict, newDict, RenderError, type Value } from 'halite/sdk';
+import { asList, dictEntries, dictHas, dictOf, isDict, newDict, RenderError, type Value } from 'halite/sdk';
 import {
   absoluteId,
   absoluteSls,
@@ -59,7 +59,7 @@ export function absoluteIncludes(high: High, sls: string, saltenv: string): void
 
 function listOf(high: High, id: string): Value[] {
   const list = high.get(id);
-  return Array.isArray(list) ? list : [];
+  return asList(list) ?? [];
 }
 
 export function absoluteIds(high: High, sls: string, names: Names, isExtend = false): void {

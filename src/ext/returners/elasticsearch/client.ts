@@ -1,5 +1,5 @@
 // Elasticsearch and OpenSearch over HTTP: documents, indices with Salt's aliases, searches.
-import { dictGet, HaliteError, isDict, type PlainDict, pyStr, type Value } from 'halite/sdk';
+import { asList, dictGet, HaliteError, isDict, type PlainDict, pyStr, type Value } from 'halite/sdk';
 import {
   basicAuth,
   type HttpAnswer,
@@ -166,7 +166,7 @@ async function bulk(ask: Ask, documents: readonly ElasticDocument[], typed: bool
   const answer = await ask({ method: 'POST', body, headers: { 'content-type': 'application/x-ndjson' } }, '_bulk');
   const result = jsonDict(answer.text);
   if (result?.['errors'] !== true) return;
-  const items = Array.isArray(result['items']) ? result['items'] : [];
+  const items = asList(result['items']) ?? [];
   const outcomes = items.map((item) => plainDict(plainDict(item)?.['index']));
   const other = outcomes.find((item) => item?.['error'] !== undefined && (plain || item['status'] !== 400));
   if (other) {
@@ -193,6 +193,6 @@ function rememberSuccess<T>(work: () => Promise<T>): () => Promise<T> {
 /** The documents of an answer. */
 export function hitsOf(answer: PlainDict | undefined): PlainDict[] {
   const outer = plainDict(answer?.['hits'])?.['hits'];
-  const hits: Value[] = Array.isArray(outer) ? outer : [];
+  const hits: Value[] = asList(outer) ?? [];
   return hits.map((hit) => plainDict(plainDict(hit)?.['_source'])).filter((source) => source !== undefined);
 }

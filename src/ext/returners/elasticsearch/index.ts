@@ -1,5 +1,5 @@
 // Returner `elasticsearch`: results, jobs and events as documents, in Salt's indices.
-import { defineReturner, type JobCache, newDict, type PlainDict, p, pyStr } from 'halite/sdk';
+import { asList, defineReturner, type JobCache, newDict, type PlainDict, p, pyStr } from 'halite/sdk';
 import { contentId, keysOf, plainDict, textList } from '../shared/loads.ts';
 import { type Elastic, type ElasticDocument, elastic, hitsOf } from './client.ts';
 import { bodiesOf, dated, documentOf, loadOf, openField } from './documents.ts';
@@ -47,7 +47,7 @@ function jobCacheOf(server: Elastic, { jobs, jobType, results }: Places): JobCac
   const minionsIn = async (field: string): Promise<string[]> => {
     const answer = await server.search(results, { size: 0, aggs: { minions: { terms: { field, size: most } } } });
     const buckets = plainDict(plainDict(answer?.['aggregations'])?.['minions'])?.['buckets'];
-    return Array.isArray(buckets) ? buckets.map((bucket) => pyStr(plainDict(bucket)?.['key'])) : [];
+    return (asList(buckets) ?? []).map((bucket) => pyStr(plainDict(bucket)?.['key']));
   };
   /** The newest result of each minion. */
   const newestOf = async (fun: string, field: string): Promise<PlainDict[]> => {

@@ -1,6 +1,6 @@
 // Fields of return loads and jobs, as text, and their JSON as Salt's returners write and read it.
 import { createHash } from 'node:crypto';
-import { dictEntries, dictGet, HaliteError, isDict, newDict, type PlainDict, pyStr, type Value } from 'halite/sdk';
+import { dictGet, HaliteError, isDict, type PlainDict, pyStr, textKeyed, type Value } from 'halite/sdk';
 import { dumpJson, loadJson } from 'halite/sdk/codec';
 import { jidToMillis } from 'halite/sdk/jobs';
 
@@ -19,8 +19,7 @@ export function fromJson(text: string | null | undefined): Value | undefined {
 
 /** A dict with text keys; undefined for other values. */
 export function plainDict(value: Value | undefined): PlainDict | undefined {
-  if (!isDict(value)) return undefined;
-  return newDict(dictEntries(value).map(([key, item]) => [pyStr(key), item] as const));
+  return isDict(value) ? textKeyed(value) : undefined;
 }
 
 export const jsonDict = (text: string | null | undefined): PlainDict | undefined => plainDict(fromJson(text));

@@ -1,7 +1,7 @@
 // PostgreSQL for returners: a small connection pool that survives server outages.
 
 import type { ConnectionOptions } from 'node:tls';
-import { p } from 'halite/sdk';
+import { type ArgsOf, p } from 'halite/sdk';
 import { readFile } from 'halite/sdk/fs';
 import {
   type Dialect,
@@ -27,18 +27,7 @@ export const postgresOptions = {
   sslcrl: p.string({ default: null, doc: 'file with revoked certificates' }),
 };
 
-export interface PostgresPlace {
-  readonly host: string;
-  readonly user: string;
-  readonly passwd: string;
-  readonly db: string;
-  readonly port: number;
-  readonly sslmode: string | null;
-  readonly sslcert: string | null;
-  readonly sslkey: string | null;
-  readonly sslrootcert: string | null;
-  readonly sslcrl: string | null;
-}
+export type PostgresPlace = ArgsOf<typeof postgresOptions>;
 
 const connectMs = 10_000;
 const quiet = (): void => undefined;

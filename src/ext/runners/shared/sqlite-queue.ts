@@ -1,6 +1,6 @@
 // Salt's `sqlite` queue: a file per queue with a table of its name, each item once, first in first out.
 
-import { HaliteError, isDict, messageOf, pyStr, type Value } from 'halite/sdk';
+import { HaliteError, isDict, messageOf, oneOrMore, pyStr, type Value } from 'halite/sdk';
 import { dumpJson, loadJson } from 'halite/sdk/codec';
 import { readdirSync, safeJoin } from 'halite/sdk/fs';
 import { type NativeSqlite, openNative } from '../../shared/sql/sqlite-client.ts';
@@ -24,7 +24,7 @@ export function readItem(text: string): Value {
   }
 }
 
-const itemsOf = (items: Value): string[] => (Array.isArray(items) ? items : [items]).map(storedText);
+const itemsOf = (items: Value): string[] => oneOrMore(items).map(storedText);
 
 async function withQueue<T>(folder: string, queue: string, work: (db: NativeSqlite, table: string) => T): Promise<T> {
   if (queue === '' || /[/\0]/.test(queue) || queue.startsWith('.'))

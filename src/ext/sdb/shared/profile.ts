@@ -1,5 +1,5 @@
 // Reading the settings of a profile.
-import { type Dict, dictGet, HaliteError, pyStr, type Value } from 'halite/sdk';
+import { asList, type Dict, dictGet, HaliteError, pyStr, type Value } from 'halite/sdk';
 
 /** A setting as text; null when it is missing. */
 export function textOf(profile: Dict, ...names: readonly string[]): string | null {
@@ -31,4 +31,4 @@ export function splitQuery(key: string): { readonly key: string; readonly query:
   };
 }
 
-export const listOf = (value: Value | undefined): Value[] => (Array.isArray(value) ? value : []);
+export const listOf = (value: Value | undefined): Value[] => asList(value) ?? [];

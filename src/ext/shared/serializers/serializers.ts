@@ -1,5 +1,7 @@
 // Formats that `slsutil.serialize` and `slsutil.deserialize` know.
 import {
+  asDict,
+  asList,
   asNumber,
   commandError,
   type Dict,
@@ -64,7 +66,7 @@ const json: Serializer = {
 /** Whether YAML writes a value in lines of its own. */
 function isBlock(value: Value, flow: Value | undefined): boolean {
   if (flow === true) return false;
-  const items = isDict(value) ? dictEntries(value).map(([, item]) => item) : Array.isArray(value) ? value : [];
+  const items = isDict(value) ? dictEntries(value).map(([, item]) => item) : (asList(value) ?? []);
   return flow === false ? items.length > 0 : items.some((item) => isDict(item) || Array.isArray(item));
 }
 
@@ -117,9 +119,7 @@ function parseIni(text: string): PlainDict {
 const configparser: Serializer = {
   serialize(value) {
     if (!isDict(value)) throw pythonError('SerializationError', 'configparser can only serialize dictionaries');
-    const sections = dictEntries(value).map(
-      ([name, section]) => [pyStr(name), isDict(section) ? section : newDict()] as const,
-    );
+    const sections = dictEntries(value).map(([name, section]) => [pyStr(name), asDict(section) ?? newDict()] as const);
     const defaults = sections.filter(([name]) => name === 'DEFAULT');
     const others = sections.filter(([name]) => name !== 'DEFAULT');
     return [...defaults, ...others].map(([name, section]) => iniSection(name, section)).join('');
@@ -130,10 +130,10 @@ const configparser: Serializer = {
 const keyvalue: Serializer = {
   serialize(value, options) {
     const separator = pyStr(options['separator'] ?? '=');
-    const pairs = isDict(value) ? dictEntries(value) : Array.isArray(value) ? value : undefined;
+    const pairs = isDict(value) ? dictEntries(value) : asList(value);
     if (!pairs) throw pythonError('SerializationError', 'Input validation failed. Iterable required.');
     const rows = pairs.map((pair) => {
-      const [key = null, item = null] = Array.isArray(pair) ? pair : [];
+      const [key = null, item = null] = asList(pair) ?? [];
       return `${pyStr(key)}${separator}${options['quoting'] ? `"${pyStr(item)}"` : pyStr(item)}`;
     });
     return rows.join(pyStr(options['line_ending'] ?? '\n'));

@@ -1,5 +1,5 @@
 // XML as Salt turns it into dictionaries: names of elements as keys, texts as values, attributes left out.
-import { dictGet, newDict, type PlainDict } from 'halite/sdk';
+import { dictGet, newDict, oneOrMore, type PlainDict } from 'halite/sdk';
 
 interface Element {
   readonly name: string;
@@ -61,7 +61,7 @@ export function xmlToDict(element: Element): PlainDict {
   for (const child of element.children) {
     const before = dictGet(found, child.name);
     if (before === undefined) found[child.name] = child.children.length > 0 ? xmlToDict(child) : child.text;
-    else found[child.name] = [...(Array.isArray(before) ? before : [before]), xmlToDict(child)];
+    else found[child.name] = [...oneOrMore(before), xmlToDict(child)];
   }
   return found;
 }

@@ -1,9 +1,9 @@
 // The Vault client: a connection with a token, cached while it is valid, and paths of both versions of key/value engines.
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { dictGet, type ExtensionLog, HaliteError, isDict, pyStr, type Value } from 'halite/sdk';
+import { dictGet, type ExtensionLog, fieldOf, HaliteError, isDict, pyStr, type Value } from 'halite/sdk';
 import { readFile, rename, rm, writeFile } from 'halite/sdk/fs';
-import { askVault, fieldOf, isOk, type VaultAnswer } from './request.ts';
+import { answerField, askVault, isOk, type VaultAnswer } from './request.ts';
 import { now, ownToken, serverOf, type VaultConnection, vaultConfig } from './token.ts';
 
 /** The caller of Vault: a minion, the master, or the master for a minion. */
@@ -137,7 +137,7 @@ export async function ask(host: VaultHost, question: Question): Promise<VaultAns
   for (let retry = false; ; retry = true) {
     const link = await connection(host);
     const answer = await askVault(link, { ...question, token: link.token, signal: host.signal });
-    const errors = fieldOf(answer, 'errors');
+    const errors = answerField(answer, 'errors');
     const denied = Array.isArray(errors) && errors.length === 1 && errors[0] === 'permission denied';
     if (denied) await forget(host, link);
     else await countUse(host, link);
@@ -187,13 +187,13 @@ async function mountOf(host: VaultHost, path: string): Promise<Mount | undefined
   const found = known.find((mount) => `${path}/`.startsWith(mount.path));
   if (found) return found;
   const answer = await ask(host, { path: `sys/internal/ui/mounts/${path.replace(/\/+$/, '')}` });
-  const data = isOk(answer) ? fieldOf(answer, 'data') : undefined;
+  const data = isOk(answer) ? answerField(answer, 'data') : undefined;
   if (data === undefined || !isDict(data)) {
     host.log.error('Failed to get secret metadata', { status: answer.status });
     return undefined;
   }
   const options = dictGet(data, 'options') ?? null;
-  const version = isDict(options) ? dictGet(options, 'version') : undefined;
+  const version = fieldOf(options, 'version');
   const mount = { path: pyStr(dictGet(data, 'path') ?? path), v2: dictGet(data, 'type') === 'kv' && version === '2' };
   host.cache.set(name, [...known, mount]);
   return mount;

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import {
   commandError,
   dictGet,
+  fieldOf,
   isDict,
   type ModuleContext,
   newDict,
@@ -19,7 +20,7 @@ type Source = 'local' | 'master' | 'mint';
 
 function sourceOf(ctx: ModuleContext): Source {
   const config = ctx.opts['vault'];
-  const place = config !== undefined && isDict(config) ? dictGet(config, 'config_location') : undefined;
+  const place = fieldOf(config, 'config_location');
   if (place && place !== 'local' && place !== 'master')
     throw commandError('config_location must be either local or master');
   const onMaster = ctx.opts['__role'] === 'master';
@@ -36,7 +37,7 @@ async function askRunner(ctx: ModuleContext): Promise<Value> {
   const pem = await readFile(join(pyStr(ctx.opts['pki_dir'] ?? ''), 'minion.pem'), 'utf8');
   const signature = sign('RSA-SHA1', Buffer.from(id), pem).toString('base64');
   const config = ctx.opts['vault'];
-  const auth = config !== undefined && isDict(config) ? dictGet(config, 'auth') : undefined;
+  const auth = fieldOf(config, 'auth');
   const wanted = (name: string): Value => (auth !== undefined && isDict(auth) ? (dictGet(auth, name) ?? null) : null);
   return ctx.callWith(
     'publish.runner',

@@ -1,5 +1,5 @@
 // One request to Vault's HTTP interface; the token never appears in a message.
-import { dictGet, HaliteError, isDict, type PlainDict, pyStr, type Value } from 'halite/sdk';
+import { fieldOf, HaliteError, type PlainDict, pyStr, type Value } from 'halite/sdk';
 import { loadJson } from 'halite/sdk/codec';
 import { httpCall, joinUrl } from '../http/request.ts';
 
@@ -61,8 +61,8 @@ function readBody(text: string): Value {
 }
 
 /** A field of the answer's body. */
-export function fieldOf(answer: VaultAnswer, name: string): Value | undefined {
-  return isDict(answer.body) ? dictGet(answer.body, name) : undefined;
+export function answerField(answer: VaultAnswer, name: string): Value | undefined {
+  return fieldOf(answer.body, name);
 }
 
 export const isOk = (answer: VaultAnswer): boolean => answer.status < 400;

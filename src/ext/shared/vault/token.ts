@@ -3,6 +3,7 @@ import {
   type Dict,
   dictGet,
   type ExtensionLog,
+  fieldOf,
   HaliteError,
   isDict,
   newDict,
@@ -12,7 +13,7 @@ import {
 } from 'halite/sdk';
 import { dumpJson } from 'halite/sdk/codec';
 import { expandPattern, type Fields, MissingField } from './patterns.ts';
-import { askVault, fieldOf, reasonOf, type VaultAnswer, type VaultServer, vaultText } from './request.ts';
+import { answerField, askVault, reasonOf, type VaultAnswer, type VaultServer, vaultText } from './request.ts';
 
 export interface VaultConnection extends VaultServer {
   readonly token: string;
@@ -97,8 +98,8 @@ async function unwrapped(server: VaultServer, token: string, signal?: AbortSigna
 }
 
 function clientToken(answer: VaultAnswer): string {
-  const auth = fieldOf(answer, 'auth');
-  const token = auth !== undefined && isDict(auth) ? dictGet(auth, 'client_token') : undefined;
+  const auth = answerField(answer, 'auth');
+  const token = fieldOf(auth, 'client_token');
   if (typeof token !== 'string') throw new HaliteError('call.failed', `The answer of ${answer.url} holds no token`);
   return token;
 }
@@ -163,7 +164,7 @@ export async function mintToken(config: PlainDict, wanted: TokenRequest): Promis
 }
 
 function grant(answer: VaultAnswer, config: PlainDict, uses: number): PlainDict {
-  const data = fieldOf(answer, 'auth') as Dict;
+  const data = answerField(answer, 'auth') as Dict;
   const result = newDict([
     ['token', clientToken(answer)],
     ['lease_duration', dictGet(data, 'lease_duration') ?? 0],

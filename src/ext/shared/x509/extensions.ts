@@ -1,6 +1,6 @@
 // Extensions of certificates and requests: from the arguments of a state to DER.
 import { createHash } from 'node:crypto';
-import { commandError, dictEntries, invocationError, isDict, pyStr, type Value } from 'halite/sdk';
+import { commandError, dictEntries, invocationError, isDict, oneOrMore, pyStr, type Value } from 'halite/sdk';
 import {
   bits,
   boolean,
@@ -216,8 +216,8 @@ const builders: Readonly<Record<string, Builder>> = {
   authorityKeyIdentifier,
   authorityInfoAccess(value) {
     // In text the two are separated by a semicolon: `OCSP;URI:http://…`.
-    const items = (typeof value === 'string' ? value.split(',') : Array.isArray(value) ? value : [value]).flatMap(
-      (item) => (isDict(item) ? dictEntries(item) : [pyStr(item).trim().split(';') as [Value, Value]]),
+    const items = (typeof value === 'string' ? value.split(',') : oneOrMore(value)).flatMap((item) =>
+      isDict(item) ? dictEntries(item) : [pyStr(item).trim().split(';') as [Value, Value]],
     );
     const described = items
       .filter(([key]) => key !== 'critical')

@@ -25,7 +25,7 @@ export function shortened(given: PlainDict): PlainDict {
   );
 }
 
-const asDict = (value: Value | undefined): PlainDict => {
+const policyDict = (value: Value | undefined): PlainDict => {
   if (Array.isArray(value)) return newDict(value.flatMap((item) => (isDict(item) ? entries(item) : [])));
   return value !== undefined && isDict(value) ? newDict(entries(value)) : newDict();
 };
@@ -37,7 +37,7 @@ export async function ownPolicy(name: Value, ctx: ModuleContext): Promise<PlainD
   for (const fun of ['pillar.get', 'config.get']) {
     const all = await ctx.call(fun, 'x509_signing_policies', newDict());
     const found = isDict(all) ? dictGet(all, pyStr(name)) : undefined;
-    if (found) return shortened(asDict(found));
+    if (found) return shortened(policyDict(found));
   }
   return newDict();
 }
@@ -92,7 +92,7 @@ export async function policyFor(name: string, server: string | null, ctx: Module
   const place = `x509 policy ${pyStr(server)} ${pyStr(name)}`;
   const known = ctx.cache.get(place) as PlainDict | undefined;
   if (known) return known;
-  const found = shortened(asDict(await askSigner(server, name, newDict(), true, ctx)));
+  const found = shortened(policyDict(await askSigner(server, name, newDict(), true, ctx)));
   ctx.cache.set(place, found);
   return found;
 }

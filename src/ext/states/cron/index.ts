@@ -2,6 +2,7 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
+  type ArgsOf,
   defineState,
   needsFunction,
   newDict,
@@ -214,16 +215,7 @@ async function wantedTable(args: FileArgs, ctx: StateContext): Promise<Buffer | 
   return path ? bytesOf({ path }) : `Source file '${source}' not found`;
 }
 
-interface FileArgs {
-  readonly name: string;
-  readonly source_hash: Value;
-  readonly source_hash_name: Value;
-  readonly template: Value;
-  readonly context: Value;
-  readonly defaults: Value;
-  readonly user: string;
-  readonly kwargs: PlainDict;
-}
+type FileArgs = ArgsOf<typeof fileParams>;
 
 async function install(whose: string, content: Buffer, changes: PlainDict, ctx: StateContext): Promise<StateResult> {
   const folder = mkdtempSync(join(tmpdir(), 'halite-cron-'));
@@ -238,21 +230,23 @@ async function install(whose: string, content: Buffer, changes: PlainDict, ctx: 
   }
 }
 
+const fileParams = {
+  name: p.string({ doc: 'source of the crontab: `salt://…`, a path or a URL' }),
+  source_hash: common.sourceHash,
+  source_hash_name: common.sourceHashName,
+  user,
+  template: common.template,
+  context: common.context,
+  replace: p.bool({ default: true, doc: 'false: keep an existing crontab' }),
+  defaults: common.defaults,
+  backup: common.backup,
+  kwargs: common.kwargs,
+};
+
 const file = state({
   doc: 'The whole crontab of a user from a file.',
   examples: ['salt://files/crontab:\n  cron.file:\n    - user: www-data'],
-  params: {
-    name: p.string({ doc: 'source of the crontab: `salt://…`, a path or a URL' }),
-    source_hash: common.sourceHash,
-    source_hash_name: common.sourceHashName,
-    user,
-    template: common.template,
-    context: common.context,
-    replace: p.bool({ default: true, doc: 'false: keep an existing crontab' }),
-    defaults: common.defaults,
-    backup: common.backup,
-    kwargs: common.kwargs,
-  },
+  params: fileParams,
   async run(args, ctx) {
     const groups = plain(await ctx.call('user.info', args.user))['groups'];
     if (!Array.isArray(groups) || groups.length === 0)

@@ -1,5 +1,5 @@
 // State module `environ`: variables in the environment of the process that applies states.
-import { defineState, dictEntries, isDict, newDict, type PlainDict, p, pyStr, state, type Value } from 'halite/sdk';
+import { defineState, isDict, newDict, type PlainDict, p, state, textKeyed, type Value } from 'halite/sdk';
 
 interface EnvironmentChange {
   readonly environ: PlainDict;
@@ -35,9 +35,7 @@ const setenv = state({
   async run({ name, value, false_unsets, clear_all, update_minion, permanent }, ctx) {
     if (typeof value !== 'string' && value !== false && !isDict(value))
       return ctx.fail('Environ value must be string, dict or False');
-    const environ = isDict(value)
-      ? newDict(dictEntries(value).map(([key, item]) => [pyStr(key), item]))
-      : newDict([[name, value]]);
+    const environ = isDict(value) ? textKeyed(value) : newDict([[name, value]]);
     const changes = differences({ environ, falseUnsets: false_unsets, clearAll: clear_all });
     if (Object.keys(changes).length === 0)
       // Salt has two versions of this text.

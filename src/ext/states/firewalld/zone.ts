@@ -60,7 +60,7 @@ async function bring(kind: Kind, set: ChangeSet): Promise<void> {
   set.changes[kind.key] = { old: current, new: kind.prune ? [...kind.wanted] : [...current, ...fresh] };
 }
 
-const asList = (value: Value): Value[] => (Array.isArray(value) ? value : value ? [value] : []);
+const givenList = (value: Value): Value[] => (Array.isArray(value) ? value : value ? [value] : []);
 
 /** `port:toport:protocol[:address]`, with the keys of firewalld.list_port_fwd. */
 function forward(mapping: Value): PlainDict {
@@ -81,9 +81,9 @@ const forwardArguments = (item: Value): Value[] => {
 };
 
 async function validIcmp(args: Args, ctx: StateContext): Promise<Value[]> {
-  const asked = asList(args.block_icmp);
+  const asked = givenList(args.block_icmp);
   if (asked.length === 0) return [];
-  const known = asList(await ctx.callWith('firewalld.get_icmp_types', [], newDict([['permanent', true]])));
+  const known = givenList(await ctx.callWith('firewalld.get_icmp_types', [], newDict([['permanent', true]])));
   for (const item of asked) if (!includes(known, item)) ctx.log.error(`${pyStr(item)} is an invalid ICMP type`);
   return asked.filter((item) => includes(known, item));
 }
@@ -108,7 +108,7 @@ function kinds(args: Args, icmp: readonly Value[], isThere: boolean, ctx: StateC
   const call = (fun: string, items: readonly Value[], more: Further = []): Promise<Value> =>
     ctx.callWith(`firewalld.${fun}`, items, newDict([['permanent', true], ...more]));
   return simple.map(([key, argument, [list, add, remove]]) => {
-    const given = asList(args[argument]);
+    const given = givenList(args[argument]);
     // The functions for services have the zone as second argument, and forwarded ports have several parts.
     const place = (item: Value): Value[] =>
       key === 'services' ? [item, zone] : key === 'port_fwd' ? [zone, ...forwardArguments(item)] : [zone, item];
@@ -117,7 +117,7 @@ function kinds(args: Args, icmp: readonly Value[], isThere: boolean, ctx: StateC
       key,
       wanted: key === 'icmp_types' ? icmp : key === 'port_fwd' ? given.map(forward) : given,
       prune: args[`prune_${argument}`],
-      current: async () => (isThere ? asList(await call(list, [zone])) : []),
+      current: async () => (isThere ? givenList(await call(list, [zone])) : []),
       add: (item) => call(add, place(item), more),
       remove: (item) => call(remove, place(item)),
     };
@@ -137,7 +137,7 @@ async function bringMasquerade(args: Args, isThere: boolean, set: ChangeSet, ctx
 
 async function bringAll(args: Args, set: ChangeSet, ctx: StateContext): Promise<void> {
   const { name } = args;
-  const zones = asList(await ctx.callWith('firewalld.get_zones', [], newDict([['permanent', true]])));
+  const zones = givenList(await ctx.callWith('firewalld.get_zones', [], newDict([['permanent', true]])));
   const known = includes(zones, name);
   if (!known)
     await set.part({

@@ -10,12 +10,12 @@ import {
   resource,
   state,
 } from 'halite/sdk';
+import { changedRule, changePolicy } from '../shared/packet-policy.ts';
 import { ruleState } from './rules.ts';
 
 const name = p.string({ doc: 'the chain' });
 const table = p.string({ default: 'filter', doc: 'the table' });
 const family = p.string({ default: 'ipv4', doc: 'ipv4 or ipv6' });
-const changed = (what: string): PlainDict => newDict([['locale', what]]);
 
 const chainPresent = state({
   doc: 'A chain that must exist.',
@@ -30,7 +30,7 @@ const chainPresent = state({
         said === true
           ? undefined
           : `Failed to create ${name} chain in ${table} table: ${pyStr(said).trim()} for ${family}`,
-      changes: () => changed(name),
+      changes: () => changedRule(name),
       right: `iptables ${name} chain is already exist in ${table} table for ${family}`,
       would: `iptables ${name} chain in ${table} table needs to be set for ${family}`,
       done: `iptables ${name} chain in ${table} table create success for ${family}`,
@@ -44,7 +44,7 @@ const chainAbsent = state({
   async run({ name, table, family }, ctx) {
     if (!(await ctx.call('iptables.check_chain', table, name, family)))
       return ctx.ok(`iptables ${name} chain is already absent in ${table} table for ${family}`);
-    return ctx.change(changed(name), `iptables ${name} chain in ${table} table delete success for ${family}`, {
+    return ctx.change(changedRule(name), `iptables ${name} chain in ${table} table delete success for ${family}`, {
       test: `iptables ${name} chain in ${table} table needs to be removed ${family}`,
       testChanges: newDict(),
       async apply() {
@@ -71,23 +71,19 @@ const setPolicy = state({
     save: p.scalar({ default: null, doc: 'save all rules: true, or a file' }),
     kwargs: p.kwargs({ doc: 'accepted' }),
   },
-  async run({ name, table, family, chain, policy, save }, ctx) {
-    const where = `iptables default policy for chain ${chain} on table ${table} for ${family}`;
-    if ((await ctx.call('iptables.get_policy', table, chain, family)) === policy)
-      return ctx.ok(`${where} already set to ${policy}`);
-    return ctx.change(changed(name), `Set default policy for ${chain} to ${policy} family ${family}`, {
-      test: `${where} needs to be set to ${policy}`,
-      testChanges: newDict(),
-      async apply() {
-        if (await ctx.call('iptables.set_policy', table, chain, policy, family))
-          return ctx.fail('Failed to set iptables default policy');
-        if (!save) return undefined;
-        await ctx.callWith('iptables.save', [], { filename: save === true ? null : save, family });
-        return ctx.ok(`Set and saved default policy for ${chain} to ${policy} family ${family}`, {
-          changes: changed(name),
-        });
+  run: async ({ save, ...args }, ctx) => {
+    const { table, chain, policy, family } = args;
+    return changePolicy(
+      {
+        ...{ tool: 'iptables', name: args.name, table, family, chain, policy },
+        isSet: (await ctx.call('iptables.get_policy', table, chain, family)) === policy,
+        set: async () => !(await ctx.call('iptables.set_policy', table, chain, policy, family)),
+        save: save
+          ? () => ctx.callWith('iptables.save', [], { filename: save === true ? null : save, family })
+          : undefined,
       },
-    });
+      ctx,
+    );
   },
 });
 
@@ -102,7 +98,7 @@ const flush = state({
     kwargs: p.kwargs({ doc: 'accepted' }),
   },
   run: ({ name, table, family, chain }, ctx) =>
-    ctx.change(changed(name), `Flush iptables rules in ${table} table ${chain} chain ${family} family`, {
+    ctx.change(changedRule(name), `Flush iptables rules in ${table} table ${chain} chain ${family} family`, {
       test: `iptables rules in ${name} table ${table} chain ${family} family needs to be flushed`,
       testChanges: newDict(),
       apply: async () =>

@@ -1,6 +1,7 @@
 // State module `kmod`: modules of the kernel.
 import {
   defineState,
+  listTexts,
   needsFunction,
   newDict,
   type PlainDict,
@@ -12,7 +13,6 @@ import {
   type Value,
 } from 'halite/sdk';
 
-const texts = (value: Value): string[] => (Array.isArray(value) ? value.map(pyStr) : []);
 /** `Kernel module x is` and `Kernel modules x, y are`. */
 const subject = (mods: readonly string[]): string =>
   mods.length === 1 ? `Kernel module ${mods[0]} is` : `Kernel modules ${mods.join(', ')} are`;
@@ -42,7 +42,7 @@ async function each(
     if (!Array.isArray(answer)) failed.push(`Failed to ${verb} kernel module ${mod}: ${pyStr(answer)}`);
     else if (answer.length === 0) nothing.push(mod);
     else {
-      for (const name of texts(answer)) changes[name] = done;
+      for (const name of listTexts(answer)) changes[name] = done;
       fine.push(mod);
     }
   }
@@ -62,14 +62,14 @@ const params = {
 };
 
 const listed = async (persist: boolean, ctx: StateContext): Promise<Set<string>> =>
-  new Set(texts(persist ? await ctx.call('kmod.mod_list', true) : await ctx.call('kmod.mod_list')));
+  new Set(listTexts(persist ? await ctx.call('kmod.mod_list', true) : await ctx.call('kmod.mod_list')));
 
 const present = state({
   doc: 'Modules that must be loaded.',
   examples: ['kvm_amd:\n  kmod.present:\n    - persist: true'],
   params,
   async run({ name, persist, mods }, ctx) {
-    const wanted = Array.isArray(mods) ? texts(mods) : [name];
+    const wanted = Array.isArray(mods) ? listTexts(mods) : [name];
     const loaded = await listed(false, ctx);
     const kept = persist ? await listed(true, ctx) : loaded;
     const there = wanted.filter((mod) => loaded.has(mod) && kept.has(mod));
@@ -79,7 +79,7 @@ const present = state({
     return ctx.change(newDict(), '', {
       test: [...comments, `${subject(missing)} set to be loaded`].join('\n'),
       async apply(): Promise<StateResult> {
-        const available = new Set(texts(await ctx.call('kmod.available')));
+        const available = new Set(listTexts(await ctx.call('kmod.available')));
         const unknown = missing.filter((mod) => !available.has(mod));
         if (unknown.length > 0) comments.push(`${subject(unknown)} unavailable`);
         const done = await each(
@@ -105,7 +105,7 @@ const absent = state({
     mods: params.mods,
   },
   async run({ name, persist, comment, mods }, ctx) {
-    const wanted = Array.isArray(mods) ? texts(mods) : [name];
+    const wanted = Array.isArray(mods) ? listTexts(mods) : [name];
     const loaded = await listed(false, ctx);
     if (persist) for (const mod of await listed(true, ctx)) loaded.add(mod);
     const there = wanted.filter((mod) => loaded.has(mod));

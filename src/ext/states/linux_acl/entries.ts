@@ -1,6 +1,6 @@
 // Finds and changes entries of access lists.
 
-import { newDict, type PlainDict, pyStr, type StateContext, type Value } from 'halite/sdk';
+import { asList, newDict, type PlainDict, pyStr, type StateContext, type Value } from 'halite/sdk';
 import { existsSync, isDirectory } from 'halite/sdk/fs';
 import { plain } from '../shared/calls.ts';
 
@@ -41,7 +41,7 @@ export async function listsOf(
 /** The entries of the requested kind, at one of the paths. */
 function entriesAt({ kind, isDefault, all }: Lists, path: string): PlainDict[] {
   const list = plain(isDefault ? plain(all[path])['defaults'] : all[path])[kind];
-  return Array.isArray(list) ? list.map(plain) : [];
+  return (asList(list) ?? []).map(plain);
 }
 
 /** The user or group of an entry without a name. */

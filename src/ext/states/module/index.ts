@@ -12,6 +12,7 @@ import {
   type StateContext,
   type StateResult,
   state,
+  textKeyed,
   type Value,
   withForecast,
 } from 'halite/sdk';
@@ -43,7 +44,7 @@ function bindOld(info: FunctionInfo, given: PlainDict): Bound {
     if (param.kind === 'kwargs') {
       if (value === undefined) continue;
       if (!isDict(value)) return { problem: `'${name}' must be a dict.` };
-      kwargs = newDict(dictEntries(value).map(([key, item]) => [pyStr(key), item]));
+      kwargs = textKeyed(value);
     } else if (param.kind === 'rest') {
       if (value === undefined) continue;
       if (!Array.isArray(value)) return { problem: `'${name}' must be a list.` };

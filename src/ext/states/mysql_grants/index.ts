@@ -1,5 +1,6 @@
 // State module `mysql_grants`: privileges of users of MySQL and MariaDB.
 import {
+  type ArgsOf,
   defineState,
   type PlainDict,
   p,
@@ -23,15 +24,7 @@ const params = {
   escape: p.scalar({ default: true, nullable: true, doc: 'quote the names' }),
 };
 
-interface Wanted {
-  readonly name: string;
-  readonly grant: Value;
-  readonly database: Value;
-  readonly user: Value;
-  readonly host: string;
-  readonly grant_option: Value;
-  readonly escape: Value;
-}
+type Wanted = ArgsOf<typeof params>;
 
 const exists = (w: Wanted, kwargs: PlainDict, ctx: StateContext): Promise<Value> =>
   ctx.callWith('mysql.grant_exists', [w.grant, w.database, w.user, w.host, w.grant_option, w.escape], kwargs);

@@ -1,12 +1,12 @@
 // State module `network`: interfaces, their routes, and settings of the whole machine.
 import {
   defineState,
+  listTexts,
   messageOf,
   needsFunction,
   newDict,
   type PlainDict,
   p,
-  pyStr,
   type StateContext,
   type StateResult,
   state,
@@ -16,7 +16,6 @@ import { unifiedDiff } from 'halite/sdk/text';
 import { plain } from '../shared/calls.ts';
 
 const kwargs = p.kwargs({ doc: 'settings' });
-const texts = (value: Value): string[] => (Array.isArray(value) ? value.map(pyStr) : []);
 const same = (a: readonly string[], b: readonly string[]): boolean => a.join('\0') === b.join('\0');
 
 /** The difference as Salt joins it. */
@@ -123,14 +122,14 @@ const managed = state({
     const given = newDict([...Object.entries(rest), ['test', ctx.test]]);
     if (addr !== undefined) given['hwaddr'] ??= addr;
     try {
-      const old = texts(await ctx.call('ip.get_interface', name));
-      const now = texts(await ctx.callWith('ip.build_interface', [name, type, enabled], given));
+      const old = listTexts(await ctx.call('ip.get_interface', name));
+      const now = listTexts(await ctx.callWith('ip.build_interface', [name, type, enabled], given));
       const words = interfaceWords('Interface', name);
       let done = (await compared([old, now], words, ctx)) ?? ctx.ok(words.fine);
       if (type === 'source') return done;
       if (type === 'bond') {
-        const before = texts(await ctx.call('ip.get_bond', name));
-        const after = texts(await ctx.callWith('ip.build_bond', [name], given));
+        const before = listTexts(await ctx.call('ip.get_bond', name));
+        const after = listTexts(await ctx.callWith('ip.build_bond', [name], given));
         done = joined(done, await compared([before, after], interfaceWords('Bond interface', name), ctx));
       }
       // Interfaces are switched over whatever differs, and nothing is said of it under test.
@@ -173,8 +172,8 @@ async function settings(
   // The functions of `ip` have a test mode of their own.
   const given = (): PlainDict => newDict([...Object.entries(kwargs), ['test', ctx.test]]);
   try {
-    const old = texts(await ctx.call(functions[0], ...args));
-    const now = texts(await ctx.callWith(functions[1], args, given()));
+    const old = listTexts(await ctx.call(functions[0], ...args));
+    const now = listTexts(await ctx.callWith(functions[1], args, given()));
     const done = await compared([old, now], words, ctx, () => ctx.callWith('ip.apply_network_settings', [], given()));
     return done ?? ctx.ok(words.fine);
   } catch (error) {

@@ -12,12 +12,12 @@ import {
   type Value,
 } from 'halite/sdk';
 import { plain } from '../shared/calls.ts';
+import { changedRule, changePolicy } from '../shared/packet-policy.ts';
 import { ruleState } from './rules.ts';
 
 const family = p.string({ default: 'ipv4', doc: 'ipv4, ipv6, inet, arp, bridge or netdev' });
 const table = p.string({ default: 'filter', doc: 'the table' });
 const kwargs = p.kwargs({ doc: 'accepted' });
-const changed = (what: string): PlainDict => newDict([['locale', what]]);
 const inFamily = (family: string): PlainDict => newDict([['family', family]]);
 const worked = (answer: Value): boolean => plain(answer)['result'] === true;
 
@@ -34,7 +34,7 @@ const tableState = (wanted: boolean) =>
         wanted,
         change: async () =>
           worked(await ctx.callWith(`nftables.${wanted ? 'new' : 'delete'}_table`, [name], { family })),
-        changes: () => changed(name),
+        changes: () => changedRule(name),
         right: `${what} ${wanted ? 'already exists in' : 'is already absent from'} family ${family}`,
         would: `${what} would be ${verb} ${link} family ${family}`,
         done: `${what} successfully ${verb} ${link} family ${family}`,
@@ -67,7 +67,7 @@ const chainPresent = state({
         worked(made)
           ? undefined
           : `Failed to create ${name} chain in ${table} table: ${pyStr(plain(made)['comment'] ?? '').trim()} for ${family}`,
-      changes: () => changed(name),
+      changes: () => changedRule(name),
       right: `nftables ${name} chain is already exist in ${table} table for ${family}`,
       would: `nftables chain ${name} would be created in table ${table} for family ${family}`,
       done: `nftables ${name} chain in ${table} table create success for ${family}`,
@@ -81,7 +81,7 @@ const chainAbsent = state({
   async run({ name, table, family }, ctx) {
     if (!(await chainThere(table, name, family, ctx)))
       return ctx.ok(`nftables ${name} chain is already absent in ${table} table for ${family}`);
-    return ctx.change(changed(name), `nftables ${name} chain in ${table} table delete success for ${family}`, {
+    return ctx.change(changedRule(name), `nftables ${name} chain in ${table} table delete success for ${family}`, {
       test: `nftables chain ${name} would be deleted in table ${table} for family ${family}`,
       testChanges: newDict(),
       async apply() {
@@ -113,23 +113,18 @@ const setPolicy = state({
     save_filename: p.path({ default: null, doc: 'to this file' }),
     kwargs,
   },
-  async run({ name, table, family, chain, policy, save, save_filename: filename }, ctx) {
-    const about = `nftables default policy for chain ${chain} on table ${table} for ${family}`;
+  run: async ({ save, save_filename: filename, ...args }, ctx) => {
+    const { table, chain, policy, family } = args;
     const now = await ctx.call('nftables.get_policy', table, chain, family);
-    if (pyStr(now ?? '').toLowerCase() === policy.toLowerCase()) return ctx.ok(`${about} already set to ${policy}`);
-    return ctx.change(changed(name), `Set default policy for ${chain} to ${policy} family ${family}`, {
-      test: `${about} needs to be set to ${policy}`,
-      testChanges: newDict(),
-      async apply() {
-        if (!(await ctx.call('nftables.set_policy', table, chain, policy.toLowerCase(), family)))
-          return ctx.fail('Failed to set nftables default policy');
-        if (!save) return undefined;
-        await ctx.callWith('nftables.save', [], newDict(Object.entries({ filename, family })));
-        return ctx.ok(`Set and saved default policy for ${chain} to ${policy} family ${family}`, {
-          changes: changed(name),
-        });
+    return changePolicy(
+      {
+        ...{ tool: 'nftables', name: args.name, table, family, chain, policy },
+        isSet: pyStr(now ?? '').toLowerCase() === policy.toLowerCase(),
+        set: async () => Boolean(await ctx.call('nftables.set_policy', table, chain, policy.toLowerCase(), family)),
+        save: save ? () => ctx.callWith('nftables.save', [], newDict(Object.entries({ filename, family }))) : undefined,
       },
-    });
+      ctx,
+    );
   },
 });
 
@@ -145,7 +140,7 @@ const flush = state({
     kwargs,
   },
   run: ({ name, family, ignore_absence: lenient, table, chain }, ctx) =>
-    ctx.change(changed(name), `Flush nftables rules in ${table} table ${chain} chain ${family} family`, {
+    ctx.change(changedRule(name), `Flush nftables rules in ${table} table ${chain} chain ${family} family`, {
       test: 'nftables flush not performed in test mode.',
       testChanges: newDict(),
       async apply() {

@@ -4,6 +4,7 @@ import {
   defineState,
   isDict,
   isTruthy,
+  listTexts,
   needsFunction,
   newDict,
   type PlainDict,
@@ -32,7 +33,6 @@ type Args = ArgsOf<typeof params>;
 
 const change = (port: string, before: string, after: string): PlainDict =>
   newDict([[port, newDict(Object.entries({ old: before, new: after }))]]);
-const list = (value: Value): string[] => (Array.isArray(value) ? value.map(pyStr) : []);
 
 /** The texts and functions of one kind of port. */
 interface Plan {
@@ -49,7 +49,7 @@ function vlanPlan(args: Args, ports: readonly string[], ctx: StateContext): Plan
   const what = `port ${port} with access to VLAN ${pyStr(id)}`;
   return {
     async check() {
-      const tag = list(await ctx.call('openvswitch.port_get_tag', port));
+      const tag = listTexts(await ctx.call('openvswitch.port_get_tag', port));
       const interfaces = await ctx.call('network.interfaces');
       if (Number(id) < 0 || Number(id) > 4095) return ctx.fail('VLANs id must be between 0 and 4095.');
       if (!internal && !(isDict(interfaces) && Object.keys(interfaces).includes(port)))
@@ -78,8 +78,8 @@ function tunnelPlan(args: Args, kind: 'gre' | 'vxlan', ports: readonly string[],
   const what = `${word} tunnel interface ${port} with remote ip ${pyStr(remote)} and key ${pyStr(id)} on bridge ${end}`;
   return {
     async check() {
-      const options = list(await ctx.call('openvswitch.interface_get_options', port));
-      const type = list(await ctx.call('openvswitch.interface_get_type', port));
+      const options = listTexts(await ctx.call('openvswitch.interface_get_options', port));
+      const type = listTexts(await ctx.call('openvswitch.interface_get_type', port));
       if (Number(id) < 0 || Number(id) > 2 ** bits)
         return ctx.fail(`Id of ${word} tunnel must be an unsigned ${bits}-bit integer.`);
       if (!(await ctx.call('dig.check_ip', remote))) return ctx.fail('Remote is not valid ip address.');
@@ -113,7 +113,7 @@ function plainPlan({ name: port, bridge, internal }: Args, ctx: StateContext): P
 
 /** An existing port, which may have to become an internal port. */
 async function existing({ name: port, bridge, internal }: Args, ctx: StateContext): Promise<StateResult> {
-  const type = list(await ctx.call('openvswitch.interface_get_type', port));
+  const type = listTexts(await ctx.call('openvswitch.interface_get_type', port));
   if (!internal || (type.length === 1 && type[0] === 'internal')) return ctx.ok(`Port ${port} already exists.`);
   const done = `Port ${port} already exists, but interface type has been changed to internal.`;
   // Under test Salt reports this change as if nothing had to be done.
@@ -139,7 +139,7 @@ const present = state({
     if (!isTruthy(await ctx.call('openvswitch.bridge_exists', args.bridge)))
       // Under test an earlier state may create it.
       return ctx.result({ result: ctx.test ? null : false, comment: `Bridge ${args.bridge} does not exist.` });
-    const ports = list(await ctx.call('openvswitch.port_list', args.bridge));
+    const ports = listTexts(await ctx.call('openvswitch.port_list', args.bridge));
     if (!kind && ports.includes(args.name)) return existing(args, ctx);
     const plan =
       kind === 'vlan'
@@ -166,7 +166,7 @@ const absent = state({
   async run({ name: port, bridge }, ctx) {
     if (bridge && !isTruthy(await ctx.call('openvswitch.bridge_exists', bridge)))
       return ctx.result({ result: ctx.test ? null : false, comment: `Bridge ${pyStr(bridge)} does not exist.` });
-    if (bridge && !list(await ctx.call('openvswitch.port_list', bridge)).includes(port))
+    if (bridge && !listTexts(await ctx.call('openvswitch.port_list', bridge)).includes(port))
       return ctx.ok(`Port ${port} does not exist on bridge ${pyStr(bridge)}.`);
     return resource(ctx, {
       change: () => ctx.callWith('openvswitch.port_remove', [], { br: bridge || null, port }),

@@ -1,5 +1,5 @@
 // State module `pecl`: extensions of PHP.
-import { defineState, needsFunction, p, pyStr, resource, state } from 'halite/sdk';
+import { asList, defineState, needsFunction, p, pyStr, resource, state } from 'halite/sdk';
 import { plain } from '../shared/calls.ts';
 
 const name = p.string({ doc: 'the extension, or channel/extension' });
@@ -22,7 +22,7 @@ const installed = state({
     return resource(ctx, {
       find: async () => plain(await ctx.call('pecl.list', channel ?? null))[extension ?? ''] ?? null,
       compare(found) {
-        const facts = Array.isArray(found) ? found : [];
+        const facts = asList(found) ?? [];
         return !(version === null || facts.includes(version)) || !facts.includes(preferred_state);
       },
       change: () => ctx.callWith('pecl.install', [full], { defaults, force, preferred_state }),

@@ -1,5 +1,5 @@
 // Decides which of the requested packages are already installed.
-import { newDict, type PlainDict, pyStr, type StateContext, type Value } from 'halite/sdk';
+import { asList, newDict, type PlainDict, pyStr, type StateContext, type Value } from 'halite/sdk';
 import { type Condition, comparePythonVersions, fitsConditions } from '../../shared/pip/pep440.ts';
 import { plain } from '../shared/calls.ts';
 
@@ -44,9 +44,9 @@ async function newest(wanted: Wanted, rules: Rules, at: Whereabouts, ctx: StateC
       ['extra_index_url', rules.extra_index_url],
     ]),
   );
-  return (Array.isArray(available) ? available.map(pyStr) : []).findLast((version) =>
-    wanted.conditions.length > 0 ? fitsConditions(version, wanted.conditions) : true,
-  );
+  return (asList(available) ?? [])
+    .map(pyStr)
+    .findLast((version) => (wanted.conditions.length > 0 ? fitsConditions(version, wanted.conditions) : true));
 }
 
 /** The comment for a package that needs nothing; undefined when it is to be installed. */

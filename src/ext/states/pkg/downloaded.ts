@@ -1,5 +1,15 @@
 // `pkg.downloaded`, `pkg.patch_installed`, `pkg.patch_downloaded` and `pkg.group_installed`: for some package managers only.
-import { newDict, type PlainDict, p, pyStr, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
+import {
+  listTexts,
+  newDict,
+  type PlainDict,
+  p,
+  pyStr,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
 import { failureOf, hasFunction, isExpected, plain } from '../shared/calls.ts';
 import { fulfills, spelled, versionsOf, type Wanted, wantedOf } from './versions.ts';
 
@@ -147,8 +157,6 @@ export const patch_downloaded = state({
   },
 });
 
-const texts = (value: Value | undefined): string[] => (Array.isArray(value) ? value.map(pyStr) : []);
-
 export const group_installed = state({
   doc: 'A group of packages (Red Hat, Arch).',
   params: {
@@ -170,15 +178,15 @@ export const group_installed = state({
         `An error was encountered while installing/updating group '${name}': ${failureOf(error).message}.`,
       );
     }
-    const part = (kind: string, status: string): string[] => texts(plain(diff[kind])[status]);
+    const part = (kind: string, status: string): string[] => listTexts(plain(diff[kind])[status]);
     const needed = part('mandatory', 'not installed');
-    const refused = [...part('mandatory', 'installed'), ...needed].filter((item) => texts(skip).includes(item));
+    const refused = [...part('mandatory', 'installed'), ...needed].filter((item) => listTexts(skip).includes(item));
     if (refused.length > 0)
       return ctx.fail(`The following mandatory packages cannot be skipped: ${refused.join(', ')}`);
     const targets = [
       ...needed,
-      ...part('default', 'not installed').filter((item) => !texts(skip).includes(item)),
-      ...texts(include),
+      ...part('default', 'not installed').filter((item) => !listTexts(skip).includes(item)),
+      ...listTexts(include),
     ];
     if (targets.length === 0) return ctx.ok(`Group '${name}' is already installed`);
     const partly = ['mandatory', 'default', 'optional'].some((kind) => part(kind, 'installed').length > 0);
@@ -189,7 +197,7 @@ export const group_installed = state({
         const changes = await attempt(order, `An error was encountered while installing/updating group '${name}'`, ctx);
         if (isFailure(changes)) return changes;
         const now = plain(await ctx.callWith('pkg.list_pkgs', [], kwargs));
-        const failed = [...needed, ...texts(include)].filter((item) => !(item in now));
+        const failed = [...needed, ...listTexts(include)].filter((item) => !(item in now));
         if (failed.length > 0)
           return ctx.fail(`Failed to install the following packages: ${failed.join(', ')}`, { changes });
         return ctx.ok(`Group '${name}' was ${partly ? 'updated' : 'installed'}`, { changes });

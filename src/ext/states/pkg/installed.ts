@@ -23,7 +23,7 @@ import {
   verify,
   type WantedPackage,
 } from './targets.ts';
-import { asList, fulfills, spelled, versionsOf, type Wanted } from './versions.ts';
+import { fulfills, installList, spelled, versionsOf, type Wanted } from './versions.ts';
 
 const entry = (): PlainDict =>
   newDict([
@@ -218,7 +218,8 @@ async function reportInstalled(
 
 /** The packages to install. */
 function orderOf(request: WantedPackage, targets: Targets): { pkgs: Value; sources: Value } {
-  if (request.pkgs) return { pkgs: [...asList(targets.install), ...asList(targets.reinstall)], sources: null };
+  if (request.pkgs)
+    return { pkgs: [...installList(targets.install), ...installList(targets.reinstall)], sources: null };
   const named = (item: Value): string => (isDict(item) ? pyStr(dictEntries(item)[0]?.[0] ?? '') : '');
   const list = Array.isArray(request.sources) ? request.sources : [request.sources];
   const of = (wanted: Wanted): Value[] => list.filter((item) => wanted.has(named(item)));

@@ -132,4 +132,5 @@ export function versionsOf(packages: PlainDict, name: string): string[] {
   return isDict(found) ? dictEntries(found).map(([version]) => pyStr(version)) : pyStr(found).split(',');
 }
 
-export const asList = (wanted: Wanted): PlainDict[] => [...wanted].map(([name, version]) => newDict([[name, version]]));
+export const installList = (wanted: Wanted): PlainDict[] =>
+  [...wanted].map(([name, version]) => newDict([[name, version]]));

@@ -2,7 +2,7 @@
 
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { commandError, type PlainDict, pyStr, type StateContext, type Value } from 'halite/sdk';
+import { commandError, oneOrMore, type PlainDict, pyStr, type StateContext, type Value } from 'halite/sdk';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'halite/sdk/fs';
 import { which } from 'halite/sdk/system';
 
@@ -50,14 +50,12 @@ async function keyContents(options: PlainDict, ctx: StateContext): Promise<Buffe
   const { keyid, keyserver, key_url: url, key_text: text } = options;
   if (keyid !== undefined && keyid !== null) {
     if (!keyserver) throw commandError('both keyserver and keyid options required.');
-    const ids = (Array.isArray(keyid) ? keyid : [keyid]).map((id) =>
-      typeof id === 'number' ? `0x${id.toString(16)}` : pyStr(id),
-    );
+    const ids = oneOrMore(keyid).map((id) => (typeof id === 'number' ? `0x${id.toString(16)}` : pyStr(id)));
     return Promise.all(ids.map((id) => receiveKey(id, pyStr(keyserver), ctx)));
   }
   if (text) return [Buffer.from(pyStr(text))];
   if (!url) return [];
-  const urls: Value[] = Array.isArray(url) ? url : [url];
+  const urls: Value[] = oneOrMore(url);
   return Promise.all(
     urls.map(async (item) => {
       const path = await ctx.files.cacheFile(pyStr(item), { saltenv: ctx.saltenv });

@@ -1,5 +1,6 @@
 // State module `postgres_database`: databases of PostgreSQL.
 import {
+  type ArgsOf,
   defineState,
   needsFunction,
   p,
@@ -11,18 +12,9 @@ import {
   type Value,
 } from 'halite/sdk';
 import { plain } from '../shared/calls.ts';
-import { type DbArgs, dbArgs, dbParams, removal } from '../shared/postgres.ts';
+import { dbArgs, dbParams, removal } from '../shared/postgres.ts';
 
-interface Wanted extends DbArgs {
-  readonly name: string;
-  readonly tablespace: Value;
-  readonly encoding: Value;
-  readonly lc_collate: Value;
-  readonly lc_ctype: Value;
-  readonly owner: Value;
-  readonly owner_recurse: boolean;
-  readonly template: Value;
-}
+type Wanted = ArgsOf<typeof wantedParams>;
 
 function present(args: Wanted, ctx: StateContext): Promise<StateResult> {
   const { name, tablespace, encoding, lc_collate, lc_ctype, owner, owner_recurse, template } = args;
@@ -64,6 +56,18 @@ function present(args: Wanted, ctx: StateContext): Promise<StateResult> {
 
 const name = p.string({ doc: 'the database' });
 
+const wantedParams = {
+  name,
+  tablespace: p.scalar({ default: null, doc: 'its tablespace' }),
+  encoding: p.scalar({ default: null, doc: 'encoding' }),
+  lc_collate: p.scalar({ default: null, doc: 'collation' }),
+  lc_ctype: p.scalar({ default: null, doc: 'character classification (LC_CTYPE)' }),
+  owner: p.scalar({ default: null, doc: 'the owner' }),
+  owner_recurse: p.bool({ default: false, doc: 'also its content' }),
+  template: p.scalar({ default: null, doc: 'database to copy' }),
+  ...dbParams,
+};
+
 export default defineState({
   name: 'postgres_database',
   doc: 'Databases of PostgreSQL.',
@@ -77,17 +81,7 @@ export default defineState({
       examples: [
         'shop:\n  postgres_database.present:\n    - owner: shop\n    - encoding: UTF8\n    - template: template0',
       ],
-      params: {
-        name,
-        tablespace: p.scalar({ default: null, doc: 'its tablespace' }),
-        encoding: p.scalar({ default: null, doc: 'encoding' }),
-        lc_collate: p.scalar({ default: null, doc: 'collation' }),
-        lc_ctype: p.scalar({ default: null, doc: 'character classification (LC_CTYPE)' }),
-        owner: p.scalar({ default: null, doc: 'the owner' }),
-        owner_recurse: p.bool({ default: false, doc: 'also its content' }),
-        template: p.scalar({ default: null, doc: 'database to copy' }),
-        ...dbParams,
-      },
+      params: wantedParams,
       run: present,
     }),
     absent: state({

@@ -1,5 +1,5 @@
 // State module `postgres_extension`: extensions in databases of PostgreSQL.
-import { defineState, needsFunction, p, resource, state } from 'halite/sdk';
+import { asList, defineState, needsFunction, p, resource, state } from 'halite/sdk';
 import { installedState, notInstalled } from '../../shared/postgres/extension-actions.ts';
 import { dbArgs, dbParams, removal } from '../shared/postgres.ts';
 
@@ -32,7 +32,7 @@ export default defineState({
         return resource(ctx, {
           find: () => ctx.callWith('postgres.create_metadata', [name], { schema, ext_version, ...at }),
           compare(known) {
-            const flags = Array.isArray(known) ? known : [];
+            const flags = asList(known) ?? [];
             if (flags.includes(notInstalled)) return 'install';
             return flags.includes(installedState) && flags.length > 1 ? 'upgrade' : '';
           },

@@ -1,5 +1,6 @@
 // State module `rvm`: Rubies and gemsets.
 import {
+  type ArgsOf,
   defineState,
   newDict,
   p,
@@ -29,13 +30,7 @@ async function hasRuby(wanted: string, runas: Value, ctx: StateContext): Promise
   });
 }
 
-interface Wanted {
-  readonly name: string;
-  readonly default: boolean;
-  readonly user: Value;
-  readonly opts: Value;
-  readonly env: Value;
-}
+type Wanted = ArgsOf<typeof wantedParams>;
 
 async function install(args: Wanted, ctx: StateContext): Promise<StateResult> {
   const there = await hasRuby(args.name, args.user, ctx);
@@ -50,16 +45,18 @@ async function install(args: Wanted, ctx: StateContext): Promise<StateResult> {
     : ctx.ok('Successfully installed ruby.', { changes: newDict([[args.name, 'Installed']]) });
 }
 
+const wantedParams = {
+  name: p.string({ doc: 'the Ruby' }),
+  default: p.bool({ default: false, doc: 'make it the default' }),
+  user,
+  opts: p.oneOf(['list', 'string'], { default: null, doc: 'list of options for rvm install' }),
+  env: p.oneOf(['dict', 'list', 'string'], { default: null, doc: 'environment variables' }),
+};
+
 const installed = state({
   doc: 'A Ruby that must be installed, and rvm with it.',
   examples: ['ruby-2.7.8:\n  rvm.installed:\n    - default: True'],
-  params: {
-    name: p.string({ doc: 'the Ruby' }),
-    default: p.bool({ default: false, doc: 'make it the default' }),
-    user,
-    opts: p.oneOf(['list', 'string'], { default: null, doc: 'list of options for rvm install' }),
-    env: p.oneOf(['dict', 'list', 'string'], { default: null, doc: 'environment variables' }),
-  },
+  params: wantedParams,
   run: (args, ctx) =>
     ctx.change(newDict(), '', {
       test: `Ruby ${args.name} is set to be installed`,

@@ -8,10 +8,11 @@ import {
   type StateContext,
   type StateResult,
   state,
+  textKeyed,
   type Value,
   withForecast,
 } from 'halite/sdk';
-import { type Answer, type Answers, failMinions, namedArguments, publish, publishParams } from './publish.ts';
+import { type Answer, type Answers, failMinions, publish, publishParams } from './publish.ts';
 
 interface Judged {
   readonly changes: PlainDict;
@@ -71,7 +72,7 @@ export const functionFunction = state({
     return withForecast(ctx, foreseen, async () => {
       let answers: Answers;
       try {
-        const call = { type: 'function' as const, name, fun: name, arg: given.arg, kwargs: namedArguments(args.kwarg) };
+        const call = { type: 'function' as const, name, fun: name, arg: given.arg, kwargs: textKeyed(args.kwarg) };
         answers = await publish(args, { ...call, expectMinions: args.expect_minions }, ctx);
       } catch (error) {
         return ctx.fail(messageOf(error), warned(given.warnings));

@@ -12,10 +12,10 @@ import {
   type StateContext,
   type StateResult,
   state,
+  textKeyed,
   type Value,
   withForecast,
 } from 'halite/sdk';
-import { namedArguments } from './publish.ts';
 import { announce, masterOf, orchestrationJid } from './reach.ts';
 
 type Kind = 'runners' | 'wheel';
@@ -57,7 +57,7 @@ function argumentsOf(given: PlainDict, split: boolean): { args: Value[]; kwargs:
   const own = Object.entries(given).filter(([key]) => !key.startsWith('__'));
   if (!split) return { args: [], kwargs: newDict(own) };
   const { arg = null, kwarg = null } = given;
-  const kwargs = namedArguments(kwarg);
+  const kwargs = textKeyed(kwarg);
   for (const [key, value] of own)
     if (!['arg', 'kwarg', 'full_return', 'saltenv', 'jid'].includes(key)) kwargs[key] = value;
   return { args: Array.isArray(arg) ? arg : arg === null ? [] : [arg], kwargs };
@@ -107,9 +107,9 @@ function plan(runners: Value): Planned[] | undefined {
   if (!isDict(runners)) return undefined;
   return dictEntries(runners).map(([key, config]) => {
     const fields = newDict();
-    for (const item of Array.isArray(config) ? config : [config]) Object.assign(fields, namedArguments(item));
+    for (const item of Array.isArray(config) ? config : [config]) Object.assign(fields, textKeyed(item));
     const id = pyStr(key);
-    return { id, name: pyStr(fields['name'] ?? id), kwargs: namedArguments(fields['kwarg'] ?? null) };
+    return { id, name: pyStr(fields['name'] ?? id), kwargs: textKeyed(fields['kwarg'] ?? null) };
   });
 }
 

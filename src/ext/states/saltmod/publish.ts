@@ -1,8 +1,7 @@
 // Publishes the job of a `salt.state` or `salt.function` and returns the answer of each minion.
 import {
-  dictEntries,
+  type ArgsOf,
   HaliteError,
-  isDict,
   type JobRequest,
   newDict,
   type PlainDict,
@@ -44,18 +43,7 @@ export const publishParams = {
   failhard: p.scalar({ default: null, doc: 'with `batch`: no further minions after a failure' }),
 };
 
-export interface PublishArgs {
-  readonly tgt: Value;
-  readonly ssh: boolean;
-  readonly tgt_type: string;
-  readonly ret: Value;
-  readonly ret_config: Value;
-  readonly ret_kwargs: Value;
-  readonly timeout: Value;
-  readonly batch: Value;
-  readonly subset: Value;
-  readonly failhard: Value;
-}
+export type PublishArgs = ArgsOf<typeof publishParams>;
 
 export interface PublishedCall {
   readonly type: 'state' | 'function';
@@ -132,9 +120,4 @@ export function failMinions(given: Value): { readonly ids: readonly string[]; re
   if (typeof given === 'string') return { ids: given.split(',').map((id) => id.trim()), warnings: [] };
   if (Array.isArray(given)) return { ids: given.map(pyStr), warnings: [] };
   return { ids: [], warnings: ["'fail_minions' needs to be a list or a comma separated string. Ignored."] };
-}
-
-export function namedArguments(value: Value): PlainDict {
-  if (!isDict(value)) return newDict();
-  return newDict(dictEntries(value).map(([key, item]) => [pyStr(key), item] as const));
 }

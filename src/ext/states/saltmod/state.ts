@@ -1,5 +1,6 @@
 // `salt.state`: applies states on minions and shows their results as changes.
 import {
+  type ArgsOf,
   dictEntries,
   dictGet,
   isDict,
@@ -13,7 +14,7 @@ import {
   state,
   type Value,
 } from 'halite/sdk';
-import { type Answer, type Answers, failMinions, type PublishArgs, publish, publishParams } from './publish.ts';
+import { type Answer, type Answers, failMinions, publish, publishParams } from './publish.ts';
 import { isMasterless, some } from './reach.ts';
 
 const params = {
@@ -35,20 +36,7 @@ const params = {
   kwargs: p.kwargs({ doc: '`roster`: the source of SSH targets' }),
 };
 
-interface StateArgs extends PublishArgs {
-  readonly name: Value;
-  readonly highstate: Value;
-  readonly sls: Value;
-  readonly top: Value;
-  readonly saltenv: Value;
-  readonly test: Value;
-  readonly pillar: Value;
-  readonly pillarenv: Value;
-  readonly expect_minions: boolean;
-  readonly exclude: Value;
-  readonly concurrent: Value;
-  readonly queue: Value;
-}
+type StateArgs = ArgsOf<typeof params>;
 
 /** The function that minions run, and the name of its argument. */
 function functionOf({ highstate, top, sls }: StateArgs): { fun: string; word?: [string, string] } | undefined {

@@ -1,7 +1,6 @@
 // State module `schedule`: jobs of the minion's schedule.
 import {
   defineState,
-  isDict,
   isTruthy,
   newDict,
   type PlainDict,
@@ -11,11 +10,11 @@ import {
   type StateContext,
   type StateResult,
   state,
+  textKeyed,
   type Value,
   withForecast,
 } from 'halite/sdk';
 
-const asDict = (value: Value | undefined): PlainDict => (isDict(value ?? null) ? (value as PlainDict) : newDict());
 const one = (name: string, word: string): PlainDict => newDict([[name, word]]);
 const kwargsDoc = 'what schedule.add takes, and persist, offline';
 
@@ -25,7 +24,7 @@ async function jobs(ctx: StateContext, kwargs: PlainDict): Promise<PlainDict> {
     ['return_yaml', false],
   ] as [string, Value][]);
   if (isTruthy(kwargs['offline'])) request['offline'] = true;
-  return asDict(await ctx.callWith('schedule.list', [], request));
+  return textKeyed(await ctx.callWith('schedule.list', [], request));
 }
 
 /** Calls the execution function; under test the function only reports, and the planned change is shown. */
@@ -37,9 +36,9 @@ async function tell(
   planned?: PlainDict,
 ): Promise<StateResult> {
   // The function has a test mode of its own.
-  const told = asDict(await ctx.callWith(fun, [name], { ...kwargs, ...(ctx.test ? { test: true } : {}) }));
+  const told = textKeyed(await ctx.callWith(fun, [name], { ...kwargs, ...(ctx.test ? { test: true } : {}) }));
   const comment = pyStr(told['comment'] ?? '');
-  const changes = asDict(told['changes']);
+  const changes = textKeyed(told['changes']);
   if (!isTruthy(told['result'])) return ctx.fail(comment, { changes });
   return withForecast(
     ctx,
@@ -59,7 +58,7 @@ const present = state({
     const current = await jobs(ctx, kwargs);
     if (!(name in current))
       return tell(ctx, 'schedule.add', job, `Adding new job ${name} to schedule`, one(name, 'added'));
-    const item = asDict(await ctx.callWith('schedule.build_schedule_item', [name], kwargs));
+    const item = textKeyed(await ctx.callWith('schedule.build_schedule_item', [name], kwargs));
     if ('result' in item && !isTruthy(item['result'])) return ctx.fail(pyStr(item['comment'] ?? ''));
     if (pyEquals(item, current[name] ?? null)) return ctx.ok(`Job ${name} in correct state`);
     return tell(ctx, 'schedule.modify', job, `Modifying job ${name} in schedule`);
@@ -88,7 +87,7 @@ const switched = (fun: 'enable_job' | 'disable_job', word: string) =>
       if (job === undefined) return ctx.ok(`Job ${name} not present in schedule`);
       const done = `${word} job ${name} from schedule`;
       const wanted = fun === 'enable_job';
-      if ((asDict(job)['enabled'] !== false) === wanted) return ctx.ok(done);
+      if ((textKeyed(job)['enabled'] !== false) === wanted) return ctx.ok(done);
       return tell(ctx, `schedule.${fun}`, given, done, one(name, word.toLowerCase()));
     },
   });

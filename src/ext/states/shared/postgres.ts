@@ -1,5 +1,14 @@
 // Shared code of the PostgreSQL states: connection arguments, and removal of objects.
-import { newDict, type PlainDict, p, resource, type StateContext, type StateResult, type Value } from 'halite/sdk';
+import {
+  type ArgsOf,
+  newDict,
+  type PlainDict,
+  p,
+  resource,
+  type StateContext,
+  type StateResult,
+  type Value,
+} from 'halite/sdk';
 
 export const dbParams = {
   user: p.scalar({ default: null, doc: 'run psql as this system user' }),
@@ -10,14 +19,7 @@ export const dbParams = {
   db_user: p.scalar({ default: null, doc: 'user of the database to connect as' }),
 };
 
-export interface DbArgs {
-  readonly user: Value;
-  readonly maintenance_db?: Value;
-  readonly db_password: Value;
-  readonly db_host: Value;
-  readonly db_port: Value;
-  readonly db_user: Value;
-}
+export type DbArgs = ArgsOf<typeof dbParams>;
 
 /** Arguments of a state in the form of the execution functions. */
 export const dbArgs = (args: DbArgs): PlainDict =>

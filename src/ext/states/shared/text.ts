@@ -1,5 +1,5 @@
 // Python's string methods that states depend on.
-import { isDict, pyStr, type Value } from 'halite/sdk';
+import { isDict, oneOrMore, pyStr, type Value } from 'halite/sdk';
 import { matchesGlob, pyRegexSearch } from 'halite/sdk/text';
 
 /** Python's splitlines(True): lines with their ends, every kind of line end counts. */
@@ -26,7 +26,7 @@ function fits(path: string, pattern: string): boolean {
 }
 
 const patterns = (value: Value): string[] =>
-  value === null || value === '' || isDict(value) ? [] : (Array.isArray(value) ? value : [value]).map(pyStr);
+  value === null || value === '' || isDict(value) ? [] : oneOrMore(value).map(pyStr);
 
 /** Whether a path passes `include_pat` and `exclude_pat`: globs, or regular expressions after `E@`. */
 export function isIncluded(path: string, include: Value, exclude: Value): boolean {

@@ -2,6 +2,7 @@
 import {
   asNumber,
   defineState,
+  dictSize,
   HaliteError,
   isDict,
   isFloat,
@@ -205,11 +206,7 @@ const modWatch = state({
     const changed = (ctx.requisites['watch'] ?? [])
       .filter((low) => {
         const { changes } = ctx.running[tagOf(low)] ?? {};
-        return (
-          changes !== undefined &&
-          isDict(changes) &&
-          (changes instanceof Map ? changes.size : Object.keys(changes).length) > 0
-        );
+        return changes !== undefined && isDict(changes) && dictSize(changes) > 0;
       })
       .map((low) => `${pyStr(low['state'] ?? null)}: ${pyStr(low['__id__'] ?? null)}`);
     return newDict([

@@ -1,5 +1,14 @@
 // The differences between a user and the request.
-import { commandError, newDict, type PlainDict, pyEquals, pyStr, type StateContext, type Value } from 'halite/sdk';
+import {
+  commandError,
+  listTexts,
+  newDict,
+  type PlainDict,
+  pyEquals,
+  pyStr,
+  type StateContext,
+  type Value,
+} from 'halite/sdk';
 import { isDir } from '../../shared/file/facts.ts';
 import { hasFunction, plain, readable } from '../shared/calls.ts';
 import type { UserArgs } from './params.ts';
@@ -13,7 +22,6 @@ export interface Asked {
   readonly password: Value;
 }
 
-const texts = (value: Value | undefined): string[] => (Array.isArray(value) ? value.map(pyStr) : []);
 const given = (value: Value): boolean => value !== null && value !== '' && value !== false;
 
 const gidOfGroup = (name: Value, ctx: StateContext): Promise<Value> => ctx.call('file.group_to_gid', name);
@@ -40,7 +48,7 @@ async function groupsDiffer(
 /** The groups to compare: without the primary group, the old primary group, the user's own group, and aliases of these. */
 async function groupChange(user: PlainDict, asked: Asked, ctx: StateContext): Promise<string[] | undefined> {
   const { args, groups, optionalGroups } = asked;
-  const now = new Set(texts(user['groups']));
+  const now = new Set(listTexts(user['groups']));
   const wanted = new Set([...(groups ?? []), ...(optionalGroups ?? [])]);
   if (!args.remove_groups || (groups === null && !optionalGroups?.length)) for (const name of now) wanted.add(name);
   const main = pyStr(await ctx.call('file.gid_to_group', asked.gid ?? user['gid'] ?? null));

@@ -2,6 +2,7 @@
 
 import { dirname, isAbsolute, join } from 'node:path';
 import {
+  asList,
   defineWheel,
   dictEntries,
   dictOf,
@@ -26,9 +27,7 @@ const saltenv = p.text({ default: 'base', doc: 'the environment' });
 function environments(ctx: MasterContext, option: Roots): ReadonlyMap<string, string[]> {
   const given = ctx.opts[option];
   const entries = isDict(given) ? dictEntries(given) : [];
-  return new Map(
-    entries.map(([env, roots]): [string, string[]] => [String(env), Array.isArray(roots) ? roots.map(String) : []]),
-  );
+  return new Map(entries.map(([env, roots]): [string, string[]] => [String(env), (asList(roots) ?? []).map(String)]));
 }
 
 const isFile = (file: string): boolean => statSync(file, { throwIfNoEntry: false })?.isFile() === true;

@@ -1,7 +1,7 @@
 // Python's re.sub: replacement texts with \1, \g<name> and escapes, and flags as numbers or names.
 
 import { pyStr } from '../../../base/codec/python/repr.ts';
-import type { Value } from '../../../base/codec/value.ts';
+import { oneOrMore, type Value } from '../../../base/codec/value.ts';
 import { pyRegexSearch } from '../../../base/util/pyregex.ts';
 import { commandError, pythonError } from '../errors.ts';
 
@@ -35,7 +35,7 @@ export function flagLetters(flags: Value): string {
       `Invalid re flags: "${pyStr(flags)}", must be given either as a single flag string, a list of strings, as an integer, or as an re flag`,
     );
   }
-  const names = (Array.isArray(flags) ? flags : [flags]).map((flag) => pyStr(flag));
+  const names = oneOrMore(flags).map((flag) => pyStr(flag));
   return names
     .map((name) => {
       const known = flagBits[name.toUpperCase()];

@@ -1,5 +1,5 @@
 // Events that minions send: filtered, then fired; life-cycle messages of Halite minions are passed to the tracker.
-import { type Dict, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
+import { asPlainDict, type Dict, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import type { Logger } from '../../../base/log/index.ts';
 import { isJid } from '../../../base/util/jid.ts';
 import type { EventBus } from '../../../protocol/event/bus.ts';
@@ -73,7 +73,7 @@ const namesOf = ({ opts, keys }: EventParts): NamesInTags => ({
 function lifeCycle(parts: EventParts, sender: Sender, tag: string, data: Value | undefined): void {
   const [, , jid, phase, id, ...more] = tag.split('/', 6);
   if (!isJid(jid) || !phase || !phases.has(phase) || id !== sender.id || more.length > 0) return;
-  const said = isDict(data) && !(data instanceof Map) ? data : newDict();
+  const said = asPlainDict(data) ?? newDict();
   const text = typeof said['text'] === 'string' ? said['text'].slice(0, 500) : '';
   parts.tracker.phase(jid, sender.id, phase, { text, accepted: ago(said['accepted']), started: ago(said['started']) });
   parts.bus.fire(tag, { id: sender.id, jid, phase, text });

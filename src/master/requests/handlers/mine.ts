@@ -1,9 +1,11 @@
 // Mine requests of minions.
-import { dictEntries, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
+
+import { textField } from '../../../base/codec/fields.ts';
+import { asList, dictEntries, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import { HaliteError, messageOf } from '../../../base/errors/index.ts';
 import type { Logger } from '../../../base/log/index.ts';
 import { matchesIdRule, matchesRule } from '../../../base/util/function-rule.ts';
-import { isProblem, textField } from '../../../protocol/wire/messages/fields.ts';
+import { isProblem } from '../../../protocol/wire/messages/fields.ts';
 import { readMineQuery, readMineUpdate } from '../../../protocol/wire/messages/minion-loads.ts';
 import type { Mine } from '../../fleet/mine.ts';
 import type { Sender } from '../sender.ts';
@@ -89,6 +91,6 @@ function readable(rules: Value | undefined, id: string, functions: readonly stri
   if (!isDict(rules)) return [];
   const granted = dictEntries(rules)
     .filter(([expression]) => matchesIdRule(String(expression), id))
-    .flatMap(([, names]) => (Array.isArray(names) ? names.map(String) : []));
+    .flatMap(([, names]) => (asList(names) ?? []).map(String));
   return functions.filter((fun) => granted.some((expression) => matchesRule(expression, fun)));
 }

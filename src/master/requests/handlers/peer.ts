@@ -1,4 +1,6 @@
 // Jobs and runners that minions start themselves (`publish.*`), allowed only by `peer` and `peer_run`.
+
+import { textField } from '../../../base/codec/fields.ts';
 import { readValue } from '../../../base/codec/json/index.ts';
 import { newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import type { MasterOpts } from '../../../base/config/index.ts';
@@ -7,7 +9,7 @@ import type { Logger } from '../../../base/log/index.ts';
 import { splitArguments } from '../../../engine/exec/index.ts';
 import type { AskedJob } from '../../../protocol/job/job.ts';
 import type { JobReturn } from '../../../protocol/job/job-return.ts';
-import { isProblem, textField } from '../../../protocol/wire/messages/fields.ts';
+import { isProblem } from '../../../protocol/wire/messages/fields.ts';
 import { readJobReturn, returnFields } from '../../../protocol/wire/messages/job-return.ts';
 import { type PeerPublish, readPeerPublish, readPeerRunner } from '../../../protocol/wire/messages/minion-loads.ts';
 import type { JobStore } from '../../../store/jobs.ts';

@@ -1,5 +1,6 @@
 // Errors across the local socket: code, message, hint and details are preserved; any other error becomes a failed call.
-import { type Dict, dictGet, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
+import { textField } from '../../../base/codec/fields.ts';
+import { asPlainDict, dictGet, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import { errorCodes, HaliteError, messageOf } from '../../../base/errors/index.ts';
 
 export function errorToValue(thrown: unknown): PlainDict {
@@ -26,20 +27,15 @@ function isPlain(value: unknown): value is Value {
 
 export function errorFromValue(value: Value | undefined): HaliteError {
   if (!isDict(value)) return new HaliteError('call.failed', 'The daemon reported an error');
-  const code = text(value, 'code');
-  const hint = text(value, 'hint');
-  const details = dictGet(value, 'details');
+  const code = textField(value, 'code');
+  const hint = textField(value, 'hint');
+  const details = asPlainDict(dictGet(value, 'details'));
   return new HaliteError(
     code !== undefined && Object.hasOwn(errorCodes, code) ? (code as keyof typeof errorCodes) : 'call.failed',
-    text(value, 'message') ?? 'The daemon reported an error',
+    textField(value, 'message') ?? 'The daemon reported an error',
     {
       ...(hint === undefined ? {} : { hint }),
-      ...(isDict(details) && !(details instanceof Map) ? { details } : {}),
+      ...(details === undefined ? {} : { details }),
     },
   );
-}
-
-function text(dict: Dict, key: string): string | undefined {
-  const value = dictGet(dict, key);
-  return typeof value === 'string' ? value : undefined;
 }

@@ -1,6 +1,8 @@
 // Sign-in messages: the request of a minion and the two forms of the answer.
-import { type Dict, dictGet, isDict, type Value } from '../../../base/codec/value.ts';
-import { bytesField, dense, dictField, intField, isProblem, type Problem, problem, textField } from './fields.ts';
+
+import { bytesField, dictField, intField, textField } from '../../../base/codec/fields.ts';
+import { asText, type Dict, dictGet, isDict, type Value } from '../../../base/codec/value.ts';
+import { dense, isProblem, type Problem, problem } from './fields.ts';
 
 export interface AuthRequest {
   readonly id: string;
@@ -106,7 +108,7 @@ export function readAuthAnswer(value: Value): AuthAnswer | Problem {
   if (!isDict(value)) return problem('the inner part of the answer to _auth is not a map');
   const ret = dictGet(value, 'ret');
   return {
-    ret: typeof ret === 'boolean' || typeof ret === 'string' ? ret : undefined,
+    ret: typeof ret === 'boolean' ? ret : asText(ret),
     nonce: textField(value, 'nonce'),
     pub_key: textField(value, 'pub_key'),
     publish_port: intField(value, 'publish_port'),

@@ -1,7 +1,9 @@
 // Clear commands of local clients and API hosts on the request port.
+
+import { dictField, listField, textField, textsField } from '../../../base/codec/fields.ts';
 import { type Dict, dictGet, newDict, type Value } from '../../../base/codec/value.ts';
 import type { AskedJob, JobOption } from '../../job/job.ts';
-import { dictField, isProblem, listField, type Problem, problem, textField, textsField } from './fields.ts';
+import { isProblem, type Problem, problem } from './fields.ts';
 import { readJobOptions } from './job.ts';
 
 /** How the caller authenticates; the first that is present applies. */

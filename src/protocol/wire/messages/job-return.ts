@@ -1,5 +1,8 @@
 // A result as a map: `_return` on the wire, in the spool of a minion, in events and in the store of the master.
+
+import { dictField, listField, textField } from '../../../base/codec/fields.ts';
 import {
+  asPlainDict,
   type Dict,
   dictGet,
   dictHas,
@@ -9,10 +12,10 @@ import {
   type PlainDict,
   type Value,
 } from '../../../base/codec/value.ts';
-import type { JobOption, JobOptions } from '../../job/job.ts';
+import { type JobOption, type JobOptions, wireTexts } from '../../job/job.ts';
 import type { JobReturn, ReturnerRequest } from '../../job/job-return.ts';
 import { endedField } from '../../job/verdict.ts';
-import { dictField, given, isProblem, listField, type Problem, plainDict, problem, textField } from './fields.ts';
+import { given, isProblem, type Problem, problem } from './fields.ts';
 import { readJobOptions } from './job.ts';
 import { proofFields } from './request.ts';
 
@@ -91,7 +94,7 @@ function readReturners(load: Dict): ReturnerRequest | undefined {
   if (!asked) return undefined;
   const named = (listField(asked, 'names') ?? []).filter((name) => typeof name === 'string');
   const names = [...new Set(named)].slice(0, mostReturners);
-  return { names, ...given({ config: textField(asked, 'config'), kwargs: plainDict(dictGet(asked, 'kwargs')) }) };
+  return { names, ...given({ config: textField(asked, 'config'), kwargs: asPlainDict(dictGet(asked, 'kwargs')) }) };
 }
 
 function unknownFields(load: Dict): PlainDict | undefined {
@@ -118,7 +121,7 @@ export function returnFields(ret: JobReturn): PlainDict {
   fields['return'] = ret.return;
   if (ret.retcode !== undefined) fields['retcode'] = ret.retcode;
   fields['jid'] = ret.jid;
-  fields['fun'] = typeof fun === 'string' ? fun : [...fun];
+  fields['fun'] = wireTexts(fun);
   if (fun_args) fields['fun_args'] = [...fun_args];
   if (arg) fields['arg'] = [...arg];
   if (ret.user !== undefined) fields['user'] = ret.user;

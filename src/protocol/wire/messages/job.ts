@@ -1,28 +1,21 @@
 // A job as a map: as sent to minions and job processes, stored in the job store and in proc files, and passed to
 // functions.
+
+import { intField, listField, numberField, textField, textsField } from '../../../base/codec/fields.ts';
 import {
+  asDict,
+  asPlainDict,
+  asText,
   type Dict,
   dictEntries,
   dictGet,
-  isDict,
   newDict,
   type PlainDict,
   type Value,
 } from '../../../base/codec/value.ts';
-import type { JobOption, JobOptions, PublishedJob, RunningJob } from '../../job/job.ts';
+import { type JobOption, type JobOptions, type PublishedJob, type RunningJob, wireTexts } from '../../job/job.ts';
 import { deadlineField, durableField } from '../../job/verdict.ts';
-import {
-  given,
-  intField,
-  isProblem,
-  listField,
-  numberField,
-  type Problem,
-  plainDict,
-  problem,
-  textField,
-  textsField,
-} from './fields.ts';
+import { given, isProblem, type Problem, problem } from './fields.ts';
 
 /** Of a running job: when its process must end, in milliseconds. */
 const deadlineAtField = 'halite_deadline_at';
@@ -32,16 +25,16 @@ const startedByMinion = '_return';
 
 type OptionReader<Name extends JobOption> = (value: Value) => JobOptions[Name] | undefined;
 const anything = (value: Value): Value | undefined => value ?? undefined;
-const text = (value: Value): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
+const filledText = (value: Value): string | undefined => asText(value) || undefined;
 const optionReaders: { readonly [Name in JobOption]: OptionReader<Name> } = {
   metadata: anything,
-  ret_config: text,
-  ret_kwargs: (value) => (isDict(value) ? value : undefined),
+  ret_config: filledText,
+  ret_kwargs: asDict,
   module_executors: anything,
   executor_opts: anything,
   start_event: (value) => (value === true ? true : undefined),
-  id: text,
-  master_id: text,
+  id: filledText,
+  master_id: filledText,
 };
 export const jobOptionNames = Object.keys(optionReaders) as readonly JobOption[];
 
@@ -64,7 +57,7 @@ const known = new Set<Value>([
 
 /** Reads a job. As in Salt, a minion runs it only when `tgt`, `jid`, `fun` and `arg` are present. */
 export function readPublishedJob(value: Value): PublishedJob | Problem {
-  const fields = plainDict(value);
+  const fields = asPlainDict(value);
   if (!fields) return problem('a job whose keys are not text');
   const jid = textField(fields, 'jid');
   if (!jid) return problem('a job without jid');
@@ -118,9 +111,9 @@ export function jobFields(job: PublishedJob): PlainDict {
   const fields = newDict();
   const { options = {}, extra = {}, startedBy } = job;
   if (startedBy !== undefined) fields['cmd'] = startedByMinion;
-  fields['fun'] = listed(job.fun);
+  fields['fun'] = wireTexts(job.fun);
   fields['arg'] = [...job.arg];
-  fields['tgt'] = listed(job.tgt);
+  fields['tgt'] = wireTexts(job.tgt);
   fields['jid'] = job.jid;
   if (job.ret !== undefined) fields['ret'] = job.ret;
   fields['tgt_type'] = job.tgt_type;
@@ -148,12 +141,10 @@ export function runningFields(job: PublishedJob, pid: number, deadlineAt?: numbe
 
 /** Reads a proc file. That of a `salt-call` has neither arguments nor returners. */
 export function readRunningJob(value: Value): RunningJob | Problem {
-  const shown = plainDict(value);
+  const shown = asPlainDict(value);
   const pid = shown && intField(shown, 'pid');
   if (!shown || pid === undefined) return problem('a proc file without pid');
   const job = readPublishedJob(newDict([['fun', ''], ['arg', []], ['tgt', ''], ...Object.entries(shown)]));
   if (isProblem(job)) return job;
   return { job, pid, shown, ...given({ deadlineAt: numberField(shown, deadlineAtField) }) };
 }
-
-const listed = (value: string | readonly string[]): Value => (typeof value === 'string' ? value : [...value]);

@@ -1,6 +1,9 @@
 // Requests of commands to a running master over its local socket, and the items that are streamed back.
+
+import { boolField, dictField, numberField, textField } from '../../../base/codec/fields.ts';
 import type { JsonText } from '../../../base/codec/json/index.ts';
 import {
+  asPlainDict,
   type Dict,
   dictEntries,
   dictGet,
@@ -9,19 +12,9 @@ import {
   type PlainDict,
   type Value,
 } from '../../../base/codec/value.ts';
-import type { JobOption } from '../../job/job.ts';
+import { type JobOption, wireTexts } from '../../job/job.ts';
 import { readAskedJob, type UnprovenJob } from './clear.ts';
-import {
-  boolField,
-  dictField,
-  given,
-  isProblem,
-  numberField,
-  type Problem,
-  plainDict,
-  problem,
-  textField,
-} from './fields.ts';
+import { given, isProblem, type Problem, problem } from './fields.ts';
 
 export interface BatchRequest {
   /** A number of minions, or a percentage (`25%`). */
@@ -51,13 +44,11 @@ const localOptions: readonly JobOption[] = [
   'start_event',
 ];
 
-const texts = (value: string | readonly string[]): Value => (typeof value === 'string' ? value : [...value]);
-
 export function localPublishArgs({ job, batch, require }: LocalPublish): PlainDict {
   const kwargs = newDict(Object.entries(given({ delimiter: job.delimiter, ...job.options })));
   return newDict(
     Object.entries({
-      ...{ tgt: texts(job.tgt), tgt_type: job.tgt_type, fun: texts(job.fun), arg: [...job.arg], kwargs },
+      ...{ tgt: wireTexts(job.tgt), tgt_type: job.tgt_type, fun: wireTexts(job.fun), arg: [...job.arg], kwargs },
       async: job.unwatched === true,
       ...given({
         ...{ ret: job.ret, jid: job.jid, nodegroups: job.nodegroups, require, subset: job.subset },
@@ -181,7 +172,7 @@ function readReason(item: Dict): MissingReason {
 
 /** An item of a published job. */
 export function readJobItem(value: Value): JobItem | Problem {
-  const item = plainDict(value) ?? newDict();
+  const item = asPlainDict(value) ?? newDict();
   const id = word(item, 'id');
   switch (dictGet(item, 'type')) {
     case 'job':
@@ -210,7 +201,7 @@ export function readJobItem(value: Value): JobItem | Problem {
 
 /** An item of a runner or a wheel function. */
 export function readRunnerItem(value: Value): RunnerItem | Problem {
-  const item = plainDict(value) ?? newDict();
+  const item = asPlainDict(value) ?? newDict();
   switch (dictGet(item, 'type')) {
     case 'started':
       return { type: 'started', jid: word(item, 'jid') };
@@ -231,20 +222,20 @@ export function readRunnerItem(value: Value): RunnerItem | Problem {
 }
 
 export function readTargetPreview(value: Value): TargetPreview | Problem {
-  const item = plainDict(value);
+  const item = asPlainDict(value);
   if (!item) return problem('a preview that is not a map');
   const classes = dictEntries(dictField(item, 'classes') ?? newDict());
   return {
     minions: ids(item, 'minions'),
     unknown: ids(item, 'unknown'),
-    connected: plainDict(dictGet(item, 'connected')) ?? newDict(),
-    classes: Object.fromEntries(classes.map(([name, found]) => [String(name), plainDict(found) ?? newDict()])),
+    connected: asPlainDict(dictGet(item, 'connected')) ?? newDict(),
+    classes: Object.fromEntries(classes.map(([name, found]) => [String(name), asPlainDict(found) ?? newDict()])),
     summary: word(item, 'summary'),
   };
 }
 
 export function readMasterEvent(value: Value): MasterEvent | Problem {
-  const item = plainDict(value);
+  const item = asPlainDict(value);
   const data = item && dictField(item, 'data');
   return item && data ? { tag: word(item, 'tag'), data } : problem('an event without data');
 }

@@ -1,4 +1,6 @@
 // The loads that minions send, one type per command.
+
+import { boolField, dictField, intField, listField, textField, textsField } from '../../../base/codec/fields.ts';
 import {
   type Dict,
   dictEntries,
@@ -9,7 +11,7 @@ import {
   newDict,
   type Value,
 } from '../../../base/codec/value.ts';
-import { boolField, dictField, intField, listField, type Problem, problem, textField, textsField } from './fields.ts';
+import { type Problem, problem } from './fields.ts';
 import { proofFields } from './request.ts';
 
 export interface MinionEvent {

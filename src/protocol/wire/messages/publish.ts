@@ -1,6 +1,8 @@
 // Publishes: the envelope that all minions receive. The job inside is in job.ts.
+
+import { bytesField, textField } from '../../../base/codec/fields.ts';
 import { type Dict, isDict, type Value } from '../../../base/codec/value.ts';
-import { bytesField, dense, type Problem, problem, textField } from './fields.ts';
+import { dense, type Problem, problem } from './fields.ts';
 
 export interface PublishEnvelope {
   readonly load: Uint8Array;

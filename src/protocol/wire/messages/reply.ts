@@ -1,6 +1,8 @@
 // Replies of a master that are neither encrypted nor signed as a whole: pillar, and the request to retry later.
+
+import { bytesField, textField } from '../../../base/codec/fields.ts';
 import { dictGet, isDict, type Value } from '../../../base/codec/value.ts';
-import { bytesField, type Problem, problem, textField } from './fields.ts';
+import { type Problem, problem } from './fields.ts';
 
 /** `_pillar`: encrypted with a one-time key that only the minion can decrypt. */
 export interface PillarReply {

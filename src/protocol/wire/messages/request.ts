@@ -1,8 +1,10 @@
 // The envelope of every request, and the fields that a decrypted one must have.
+
+import { bytesField, intField, textField } from '../../../base/codec/fields.ts';
 import { PackedValue, type UnpackOptions, unpack, unpackShallow } from '../../../base/codec/msgpack/index.ts';
 import { type Dict, dictGet, isDict, type Value } from '../../../base/codec/value.ts';
 import { readId } from './auth.ts';
-import { bytesField, dense, intField, isProblem, type Problem, problem, textField } from './fields.ts';
+import { dense, isProblem, type Problem, problem } from './fields.ts';
 
 /** The generation of the request protocol: absent is 0; 1 was never used. */
 export type Generation = number;

@@ -1,6 +1,6 @@
 // The frames of Salt's TCP transport: `{head, body}`, split and built without decoding the body.
 import { unpack } from '../../../base/codec/msgpack/index.ts';
-import { isDict } from '../../../base/codec/value.ts';
+import { asText, isDict } from '../../../base/codec/value.ts';
 import { readHead, skipValue } from './skip.ts';
 
 export interface Frame {
@@ -76,7 +76,7 @@ export function headText(head: Uint8Array, key: string): string | undefined {
     const map = unpack(head, { maxDepth: 4, maxBytes: maxHeadBytes });
     if (!isDict(map) || map instanceof Map) return undefined;
     const value = map[key];
-    return typeof value === 'string' ? value : undefined;
+    return asText(value);
   } catch {
     return undefined;
   }

@@ -4,7 +4,8 @@ import { pack } from '../../../base/codec/msgpack/index.ts';
 import type { Value } from '../../../base/codec/value.ts';
 import { HaliteError, messageOf } from '../../../base/errors/index.ts';
 import { defaultMaxMessageBytes } from '../link/answers.ts';
-import { keepConnected, type SessionContext } from '../link/keep-connected.ts';
+import type { SessionContext } from '../link/keep-connected.ts';
+import { keepSubscribed } from '../link/keep-subscribed.ts';
 import type { SubscribeOptions, Subscription } from '../transport.ts';
 import { connectStream } from './connect.ts';
 import { joinFrame, publishBody, splitFrame } from './frame.ts';
@@ -44,21 +45,12 @@ export async function subscribe(options: SubscribeOptions): Promise<Subscription
     }
   };
 
-  const running = keepConnected({
-    minMs: options.reconnectMinMs,
-    maxMs: options.reconnectMaxMs,
-    session,
-    onState: options.onState,
+  return keepSubscribed(options, session, (topic) => {
+    if (presence === topic) return;
+    presence = topic;
+    const socket = live;
+    if (socket) identify(socket).catch(() => socket.destroy());
   });
-  return {
-    setPresence(topic) {
-      if (presence === topic) return;
-      presence = topic;
-      const socket = live;
-      if (socket) identify(socket).catch(() => socket.destroy());
-    },
-    close: running.close,
-  };
 }
 
 /** Delivers publishes until the connection ends; resolves with the reason. */

@@ -1,7 +1,8 @@
 // A minion's subscription over WebSocket.
 import { messageOf } from '../../../base/errors/index.ts';
 import { defaultMaxMessageBytes } from '../link/answers.ts';
-import { keepConnected, type SessionContext } from '../link/keep-connected.ts';
+import type { SessionContext } from '../link/keep-connected.ts';
+import { keepSubscribed } from '../link/keep-subscribed.ts';
 import { publishBody } from '../tcp/frame.ts';
 import type { SubscribeOptions, Subscription } from '../transport.ts';
 import { WsConnection } from './connection.ts';
@@ -36,21 +37,12 @@ export async function subscribe(options: SubscribeOptions): Promise<Subscription
     });
   };
 
-  const running = keepConnected({
-    minMs: options.reconnectMinMs,
-    maxMs: options.reconnectMaxMs,
-    session,
-    onState: options.onState,
+  return keepSubscribed(options, session, (topic) => {
+    if (presence === topic) return;
+    presence = topic;
+    // The text is part of the handshake: a change needs a new connection.
+    live?.close();
   });
-  return {
-    setPresence(topic) {
-      if (presence === topic) return;
-      presence = topic;
-      // The text is part of the handshake: a change needs a new connection.
-      live?.close();
-    },
-    close: running.close,
-  };
 }
 
 function deliver(data: Buffer, options: SubscribeOptions): void {

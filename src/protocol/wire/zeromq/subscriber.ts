@@ -2,7 +2,8 @@
 import { Subscriber } from 'zeromq';
 import { messageOf } from '../../../base/errors/index.ts';
 import { defaultMaxMessageBytes } from '../link/answers.ts';
-import { keepConnected, type SessionContext } from '../link/keep-connected.ts';
+import type { SessionContext } from '../link/keep-connected.ts';
+import { keepSubscribed } from '../link/keep-subscribed.ts';
 import type { SubscribeOptions, Subscription } from '../transport.ts';
 import { connect, singleUse } from './connect.ts';
 import { publishKeepAlive } from './keep-alive.ts';
@@ -34,23 +35,14 @@ export async function subscribe(options: SubscribeOptions): Promise<Subscription
     return reason;
   };
 
-  const running = keepConnected({
-    minMs: options.reconnectMinMs,
-    maxMs: options.reconnectMaxMs,
-    session,
-    onState: options.onState,
+  return keepSubscribed(options, session, (topic) => {
+    const before = presence;
+    presence = topic;
+    if (!live || live.closed || before === topic) return;
+    // The old topic first: a master that counts connections by boot id must see the join last.
+    if (before) live.unsubscribe(before);
+    live.subscribe(topic);
   });
-  return {
-    setPresence(topic) {
-      const before = presence;
-      presence = topic;
-      if (!live || live.closed || before === topic) return;
-      // The old topic first: a master that counts connections by boot id must see the join last.
-      if (before) live.unsubscribe(before);
-      live.subscribe(topic);
-    },
-    close: running.close,
-  };
 }
 
 function newSocket(options: SubscribeOptions, family: 4 | 6, topics: readonly string[]): Subscriber {

@@ -1,5 +1,16 @@
 // One state's result, read from the dict that the minion sent.
-import { asNumber, type Dict, dictGet, dictHas, HaliteError, isDict, isTruthy, pyStr, type Value } from 'halite/sdk';
+import {
+  asNumber,
+  type Dict,
+  dictEntries,
+  dictGet,
+  dictHas,
+  HaliteError,
+  isDict,
+  isTruthy,
+  pyStr,
+  type Value,
+} from 'halite/sdk';
 
 /** Thrown for data that is not a state result; the caller falls back to another outputter. */
 export const unfit = (what: string): HaliteError => new HaliteError('call.arguments', `not a state result: ${what}`);
@@ -65,7 +76,7 @@ export function commentOf(info: Dict, clean: (text: string) => string): string {
   if (data === undefined) return comment;
   if (Array.isArray(data)) for (const item of data) comment += ` ${pyStr(item)}`;
   else if (isDict(data)) {
-    const entries = data instanceof Map ? [...data] : Object.entries(data);
+    const entries = dictEntries(data);
     for (const [key, value] of entries) comment += `\n\t\t${pyStr(key)}: ${pyStr(value)}`;
   } else comment += ` ${pyStr(data)}`;
   return comment;

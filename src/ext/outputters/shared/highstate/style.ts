@@ -1,5 +1,5 @@
 // The options for the display of state results.
-import { dictEntries, dictGet, isDict, isTruthy, type OutputOptions, type Value } from 'halite/sdk';
+import { asList, dictEntries, fieldOf, isDict, isTruthy, type OutputOptions, type Value } from 'halite/sdk';
 import { type Colors, colorsFor, stripsColors } from '../../../shared/output/colors.ts';
 
 export interface HighstateStyle {
@@ -29,11 +29,10 @@ function words(value: Value | undefined): string[] {
 /** `exclude=` and `terse=` among the arguments of the function take precedence over the configuration. */
 function filterSettings(opts: OutputOptions['opts']): { exclude: string[]; terse: string[] } {
   let kwargs: Value = null;
-  for (const item of Array.isArray(opts['arg']) ? opts['arg'] : []) {
+  for (const item of asList(opts['arg']) ?? []) {
     if (isDict(item) && dictEntries(item).some(([key]) => key === '__kwarg__')) kwargs = item;
   }
-  const pick = (name: string, setting: string): string[] =>
-    words((isDict(kwargs) ? dictGet(kwargs, name) : undefined) ?? opts[setting]);
+  const pick = (name: string, setting: string): string[] => words(fieldOf(kwargs, name) ?? opts[setting]);
   return { exclude: pick('exclude', 'state_output_exclude'), terse: pick('terse', 'state_output_terse') };
 }
 
