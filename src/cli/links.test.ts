@@ -44,6 +44,8 @@ describe('a command on the master', () => {
   it('does not query stores for options that only the master needs', async () => {
     const away = 'gone: {driver: nosuch}\nmysql.pass: sdb://gone/x\n';
     expect((await settingsWith(away)).opts.get('mysql.pass')).toBe('sdb://gone/x');
-    await expect(settingsWith(away, loadLinkedSettings)).rejects.toThrow('mysql.pass holds a link');
+    await expect(settingsWith(away, loadLinkedSettings)).rejects.toThrow(
+      'The option mysql.pass contains a reference to a secret store that cannot be resolved',
+    );
   });
 });
