@@ -86,7 +86,7 @@ describe('a limited user on the local socket', () => {
     ['a regular expression', { ...ping, tgt: 'm.', tgt_type: 'pcre' }, /on this target/],
     ['another argument', { ...ping, fun: 'test.echo', arg: ['bad'] }, /may not run/],
     ['no argument', { ...ping, fun: 'test.echo' }, /may not run/],
-    ['arguments that are no list', { ...ping, fun: 'test.echo', arg: 'ok' }, /no list/],
+    ['arguments that are no list', { ...ping, fun: 'test.echo', arg: 'ok' }, /not a list/],
     ['a list for one of two', { fun: ['test.echo', 'test.echo'], arg: [['ok'], ['bad']], tgt: 'm1' }, /may not run/],
     ['text for a list', { fun: ['test.echo', 'test.echo'], arg: ['ok', 'bad'], tgt: 'm1' }, /a list of arguments/],
     ['a second value of a name', { ...ping, fun: 'test.arg', arg: [kwargsOf({ version: 5 }), 'version=6'] }, /may not/],

@@ -101,9 +101,13 @@ describe('over ZeroMQ', () => {
         for (let i = 0; i < 100; i++) socket.write(large);
       }
       await serves();
-      await eventually('a line about them in the log', () => /does not take/.test(fleet.master.output()), {
-        timeoutMs: 90_000,
-      });
+      await eventually(
+        'a line about them in the log',
+        () => /does not read what is sent to it/.test(fleet.master.output()),
+        {
+          timeoutMs: 90_000,
+        },
+      );
       await serves();
     });
     expect(grown).toBeLessThan(400);
