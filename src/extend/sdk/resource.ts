@@ -165,13 +165,8 @@ export async function resource<
 }
 
 /**
-<<<<<<< HEAD
- * A state whose execution function finds and changes at once (`cron.set_job` returns whether the job existed): under
- * test `forecast` is called, which only reads, otherwise `apply`.
-=======
- * A state, or a step of one, that says by other means what it would do than by doing it (`cron.set_job` finds and changes in
- * one go): under test `forecast` answers, which reads only, otherwise `apply`.
->>>>>>> 1f5658cf (Give steps of states that forecast their change one shape, and say why others ask for test mode)
+ * A state, or a step of one, whose execution function finds and changes at once (`cron.set_job` returns whether the job
+ * existed): under test `forecast` is called, which only reads, otherwise `apply`.
  */
 export const withForecast = async <Result>(
   ctx: StateContext,
