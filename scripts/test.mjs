@@ -1,8 +1,8 @@
 // `npm test`: set-up, preparation, checks, every tier; ends with one line of counts. Arguments name tiers: npm test --
 // unit integration
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { availableParallelism, setPriority, tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { checkPrograms, prepareTypes, runRules } from './check.mjs';
 import { isFor, missingItems, tableOfMissing } from './prepare/items.mjs';
@@ -34,9 +34,10 @@ function fail(text) {
 }
 
 /** A program next to the tests; its output is printed when it has ended, so that it is not mixed with theirs. */
-function check(name, args) {
+function check(name, args, niceness = 0) {
   const started = Date.now();
   const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+  if (niceness > 0 && child.pid) setPriority(child.pid, niceness);
   const output = [];
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece) => output.push(piece));
   return new Promise((resolve) =>
@@ -71,7 +72,7 @@ function failuresOf(file) {
  * All Vitest projects at once: tests that wait for daemons leave the CPU to those that compute. The counts come from
  * the JSON report, so that nothing is lost.
  */
-function runVitest(projects) {
+async function runVitest(projects) {
   const folder = mkdtempSync(join(tmpdir(), 'halite-report-'));
   const report = join(folder, 'report.json');
   const workers = Math.min(4, Math.max(2, availableParallelism())) + (projects.some((name) => name !== 'unit') ? 1 : 0);
@@ -85,7 +86,8 @@ function runVitest(projects) {
     '--reporter=json',
     `--outputFile.json=${report}`,
   ];
-  const { status } = spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit' });
+  const child = spawn(process.execPath, args, { cwd: root, stdio: 'inherit' });
+  const status = await new Promise((resolve) => child.on('close', resolve));
   try {
     return { ok: status === 0, files: JSON.parse(readFileSync(report, 'utf8')).testResults };
   } catch {
@@ -138,14 +140,12 @@ if (withChecks) {
     console.log(`   ${breaches.length === 0 ? 'ok' : 'FAILED'}: ${name}`);
   }
 }
-if (asked.length === 0 || asked.includes('fuzz')) {
-  say('fuzz, a minute, seed 1');
-  await check('fuzz', ['scripts/fuzz.mjs', '--seconds', '60', '--seed', '1']);
-}
-if (chosen.length > 0) {
-  say(chosen.join(', '));
-  count(runVitest(chosen));
-}
+// The fuzzers use the time in which tests wait for daemons.
+const withFuzz = asked.length === 0 || asked.includes('fuzz');
+say([...(withFuzz ? ['fuzz, a minute, seed 1'] : []), ...chosen].join(', '));
+const fuzzed = withFuzz ? check('fuzz', ['scripts/fuzz.mjs', '--seconds', '60', '--seed', '1'], 5) : undefined;
+if (chosen.length > 0) count(await runVitest(chosen));
+await fuzzed;
 console.log(`   ${since(started)} without the preparation`);
 
 const table = tableOfMissing(chosen);

@@ -16,7 +16,7 @@ describe('take-over', () => {
       await fleet.answering('m1');
       const keyBefore = readFileSync(join(fleet.masterConfigDir, 'pki/master/master.pem'), 'utf8');
       const accepted = readFileSync(join(fleet.masterConfigDir, 'pki/master/minions/m1'), 'utf8');
-      await fleet.master.stop();
+      await fleet.master.dispose();
       await fleet.startMaster(halite);
       await fleet.answering('m1');
       expect(readFileSync(join(fleet.masterConfigDir, 'pki/master/master.pem'), 'utf8')).toBe(keyBefore);

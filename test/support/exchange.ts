@@ -64,9 +64,11 @@ function exchange({ master, minion, transport }: Pairing): void {
     expect(kwargs['none']).toBeNull();
   });
 
-  it('brings a result of five megabytes home', async () => {
-    const answer = await fleet.json('m1', 'cmd.run', "head -c 5000000 /dev/zero | tr '\\0' x", '-t', '30');
-    expect((answer['m1'] as string).length).toBe(5_000_000);
+  it('brings a large result home', async () => {
+    // Five megabytes keep a real master of 3007 busy for half a minute.
+    const size = master() === halite ? 5_000_000 : 1_500_000;
+    const answer = await fleet.json('m1', 'cmd.run', `head -c ${size} /dev/zero | tr '\\0' x`, '-t', '30');
+    expect((answer['m1'] as string).length).toBe(size);
   });
 
   it('reports a function that raises', async () => {
@@ -97,7 +99,7 @@ function exchange({ master, minion, transport }: Pairing): void {
   });
 
   it('comes back after a restart of the master', async () => {
-    await fleet.master.stop();
+    await fleet.master.dispose();
     await fleet.startMaster();
     await fleet.answering('m1');
   });
