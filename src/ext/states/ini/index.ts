@@ -141,14 +141,29 @@ async function put(work: Work, ctx: StateContext): Promise<PlainDict> {
   return changes;
 }
 
+const fileOf = (args: Pick<PresentArgs, 'name' | 'separator' | 'encoding'>) => ({
+  file_name: args.name,
+  separator: args.separator,
+  encoding: args.encoding,
+});
+
+/** What a function of the module says when it fails is the comment. */
+async function failingWith(ctx: StateContext, work: () => Promise<StateResult>): Promise<StateResult> {
+  try {
+    return await work();
+  } catch (error) {
+    return ctx.fail(failureOf(error).message);
+  }
+}
+
 const options_present = state({
   doc: 'Options of an INI file.',
   examples: ['/etc/app.ini:\n  ini.options_present:\n    - sections:\n        main:\n          port: 80'],
   params: presentParams,
   async run(args, ctx) {
     const all = entriesOf(args.sections);
-    const file = { file_name: args.name, separator: args.separator, encoding: args.encoding };
-    try {
+    const file = fileOf(args);
+    return failingWith(ctx, async () => {
       const now = all.length > 0 ? plain(await ctx.callWith('ini.get_ini', [], file)) : newDict();
       const work: Work = {
         args,
@@ -156,14 +171,12 @@ const options_present = state({
         sections: all.filter(([, value]) => isDict(value)).map(([key, value]) => [key, plain(value)]),
         now,
       };
-      return await withForecast(
+      return withForecast(
         ctx,
         () => forecast(work, ctx),
         async () => applied(await put(work, ctx), ctx),
       );
-    } catch (error) {
-      return ctx.fail(failureOf(error).message);
-    }
+    });
   },
 });
 
@@ -172,10 +185,10 @@ const options_absent = state({
   examples: ['/etc/app.ini:\n  ini.options_absent:\n    - sections:\n        main:\n          - port'],
   params: { ...params, encoding },
   async run(args, ctx) {
-    const file = { file_name: args.name, separator: args.separator, encoding: args.encoding };
+    const file = fileOf(args);
     const out: string[] = [];
     const there: { section: string | null; option: string }[] = [];
-    try {
+    return failingWith(ctx, async () => {
       for (const [name, keys] of entriesOf(args.sections)) {
         // A name without a list is an option before the first section.
         const section = Array.isArray(keys) ? name : null;
@@ -186,7 +199,7 @@ const options_absent = state({
           if (now) there.push({ section, option });
         }
       }
-      return await withForecast(
+      return withForecast(
         ctx,
         () => announced(out, there.length > 0, ctx),
         async () => {
@@ -199,9 +212,7 @@ const options_absent = state({
           return applied(changes, ctx);
         },
       );
-    } catch (error) {
-      return ctx.fail(failureOf(error).message);
-    }
+    });
   },
 });
 
@@ -219,15 +230,15 @@ const sections_present = state({
   examples: ['/etc/app.ini:\n  ini.sections_present:\n    - sections:\n      - main'],
   params: { ...params, encoding },
   async run(args, ctx) {
-    const file = { file_name: args.name, separator: args.separator, encoding: args.encoding };
-    try {
+    const file = fileOf(args);
+    return failingWith(ctx, async () => {
       const now = plain(await ctx.callWith('ini.get_ini', [], file));
       const wanted = namesOf(args.sections);
       const missing = wanted.filter((name) => !(name in now));
       const rows = wanted.map((name) =>
         name in now ? `Section unchanged ${name}.\n` : `Created new section ${name}.\n`,
       );
-      return await withForecast(
+      return withForecast(
         ctx,
         () => announced(rows, missing.length > 0, ctx),
         async () => {
@@ -237,9 +248,7 @@ const sections_present = state({
           return ctx.ok('Changes take effect', { changes });
         },
       );
-    } catch (error) {
-      return ctx.fail(failureOf(error).message);
-    }
+    });
   },
 });
 
@@ -248,15 +257,15 @@ const sections_absent = state({
   examples: ['/etc/app.ini:\n  ini.sections_absent:\n    - sections:\n      - main'],
   params: { ...params, encoding },
   async run(args, ctx) {
-    const file = { file_name: args.name, separator: args.separator, encoding: args.encoding };
-    try {
+    const file = fileOf(args);
+    return failingWith(ctx, async () => {
       const now = plain(await ctx.callWith('ini.get_ini', [], file));
       const wanted = namesOf(args.sections);
       const there = wanted.filter((name) => name in now);
       const rows = wanted.map((name) =>
         name in now ? `Deleted section ${name}.\n` : `Section ${name} does not exist.\n`,
       );
-      return await withForecast(
+      return withForecast(
         ctx,
         () => announced(rows, there.length > 0, ctx),
         async () => {
@@ -266,9 +275,7 @@ const sections_absent = state({
           return applied(changes, ctx);
         },
       );
-    } catch (error) {
-      return ctx.fail(failureOf(error).message);
-    }
+    });
   },
 });
 

@@ -1,5 +1,5 @@
 // Small synchronous reads of /proc, /sys and /etc: a missing or unreadable file is a value, not an error.
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 
 /** The text of a file, or undefined when it cannot be read. Invalid UTF-8 becomes replacement characters. */
 export function readText(path: string): string | undefined {
@@ -40,3 +40,14 @@ export function isDirectory(path: string): boolean {
 }
 
 export const pathExists = (path: string): boolean => existsSync(path);
+
+const mayAccess = (path: string, mode: number): boolean => {
+  try {
+    accessSync(path, mode);
+    return true;
+  } catch {
+    return false;
+  }
+};
+export const isWritable = (path: string): boolean => mayAccess(path, constants.W_OK);
+export const isExecutable = (path: string): boolean => mayAccess(path, constants.X_OK);
