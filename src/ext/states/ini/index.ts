@@ -11,10 +11,11 @@ import {
   type StateContext,
   type StateResult,
   state,
+  textKeyed,
   type Value,
   withForecast,
 } from 'halite/sdk';
-import { failureOf, plain } from '../shared/calls.ts';
+import { failureOf } from '../shared/calls.ts';
 
 const params = {
   name: p.path({ doc: 'the file' }),
@@ -61,7 +62,7 @@ function superfluous({ args, options, sections, now }: Work): {
     options: optionsOf(now).filter((key) => !options.some(([name]) => name === key)),
     sections: sectionsOf(now).filter((key) => !sections.some(([name]) => name === key)),
     keys: sections.flatMap(([name, body]) =>
-      Object.keys(plain(now[name]))
+      Object.keys(textKeyed(now[name]))
         .filter((key) => !(key in body))
         .map((key): [string, string] => [name, key]),
     ),
@@ -92,7 +93,7 @@ function forecast(work: Work, ctx: StateContext): StateResult {
       changed = true;
     }
     for (const [key, value] of Object.entries(body)) {
-      const before = plain(now[section])[key];
+      const before = textKeyed(now[section])[key];
       note(before !== undefined && pyStr(before) === pyStr(value), `${key}${inSection(section)}`);
     }
   }
@@ -111,7 +112,7 @@ async function put(work: Work, ctx: StateContext): Promise<PlainDict> {
   const file = { file_name: args.name, separator: args.separator, encoding: args.encoding };
   const changes = newDict();
   const set = async (what: PlainDict): Promise<PlainDict> =>
-    plain(await ctx.callWith('ini.set_option', [], { ...file, sections: what, no_spaces: args.no_spaces }));
+    textKeyed(await ctx.callWith('ini.set_option', [], { ...file, sections: what, no_spaces: args.no_spaces }));
   const gone = (before: Value): PlainDict =>
     newDict([
       ['before', before],
@@ -132,10 +133,10 @@ async function put(work: Work, ctx: StateContext): Promise<PlainDict> {
     for (const [name, key] of extra.keys) {
       if (name !== section) continue;
       await ctx.callWith('ini.remove_option', [], { ...file, section, option: key });
-      inner[key] = gone(plain(now[section])[key] ?? '#-#-');
+      inner[key] = gone(textKeyed(now[section])[key] ?? '#-#-');
     }
     const made = await set(newDict([[section, body]]));
-    Object.assign(inner, plain(made[section]));
+    Object.assign(inner, textKeyed(made[section]));
     if (Object.keys(inner).length > 0) changes[section] = inner;
   }
   return changes;
@@ -164,11 +165,11 @@ const options_present = state({
     const all = entriesOf(args.sections);
     const file = fileOf(args);
     return failingWith(ctx, async () => {
-      const now = all.length > 0 ? plain(await ctx.callWith('ini.get_ini', [], file)) : newDict();
+      const now = all.length > 0 ? textKeyed(await ctx.callWith('ini.get_ini', [], file)) : newDict();
       const work: Work = {
         args,
         options: all.filter(([, value]) => !isDict(value)),
-        sections: all.filter(([, value]) => isDict(value)).map(([key, value]) => [key, plain(value)]),
+        sections: all.filter(([, value]) => isDict(value)).map(([key, value]) => [key, textKeyed(value)]),
         now,
       };
       return withForecast(
@@ -207,7 +208,7 @@ const options_absent = state({
           for (const { section, option } of there) {
             const before = await ctx.callWith('ini.remove_option', [], { ...file, section, option });
             if (section === null) changes[option] = before;
-            else changes[section] = { ...plain(changes[section]), [option]: before };
+            else changes[section] = { ...textKeyed(changes[section]), [option]: before };
           }
           return applied(changes, ctx);
         },
@@ -232,7 +233,7 @@ const sections_present = state({
   async run(args, ctx) {
     const file = fileOf(args);
     return failingWith(ctx, async () => {
-      const now = plain(await ctx.callWith('ini.get_ini', [], file));
+      const now = textKeyed(await ctx.callWith('ini.get_ini', [], file));
       const wanted = namesOf(args.sections);
       const missing = wanted.filter((name) => !(name in now));
       const rows = wanted.map((name) =>
@@ -244,7 +245,7 @@ const sections_present = state({
         async () => {
           if (missing.length === 0) return applied(newDict(), ctx);
           const sections = newDict(missing.map((name) => [name, newDict()]));
-          const changes = plain(await ctx.callWith('ini.set_option', [], { ...file, sections }));
+          const changes = textKeyed(await ctx.callWith('ini.set_option', [], { ...file, sections }));
           return ctx.ok('Changes take effect', { changes });
         },
       );
@@ -259,7 +260,7 @@ const sections_absent = state({
   async run(args, ctx) {
     const file = fileOf(args);
     return failingWith(ctx, async () => {
-      const now = plain(await ctx.callWith('ini.get_ini', [], file));
+      const now = textKeyed(await ctx.callWith('ini.get_ini', [], file));
       const wanted = namesOf(args.sections);
       const there = wanted.filter((name) => name in now);
       const rows = wanted.map((name) =>
