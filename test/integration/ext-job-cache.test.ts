@@ -1,9 +1,10 @@
 // Minions that write their results themselves, one for which the master does it, and events gathered for a file.
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Deployment } from '../support/deployment.ts';
 import { eventually } from '../support/eventually.ts';
+import { jsonLines } from '../support/json-lines.ts';
 
 describe('ext_job_cache, return_via_master and event_return', () => {
   let fleet: Deployment;
@@ -81,13 +82,7 @@ describe('ext_job_cache, return_via_master and event_return', () => {
   });
 
   it('collects events of event_return in batches of three', async () => {
-    const events = (): { tag: string }[] =>
-      existsSync(fleet.path('events.jsonl'))
-        ? readFileSync(fleet.path('events.jsonl'), 'utf8')
-            .trim()
-            .split('\n')
-            .map((line) => JSON.parse(line) as { tag: string })
-        : [];
+    const events = () => jsonLines<{ tag: string }>(fleet.path('events.jsonl'));
     const waiting = async (): Promise<number> => {
       const { spools } = (await run('jobs.health')) as { spools: Record<string, { waiting: number }> };
       return spools['events-rawfile_json']!.waiting;
@@ -100,7 +95,7 @@ describe('ext_job_cache, return_via_master and event_return', () => {
       expect(events().length).toBe(stored);
     }
     await fleet.salt('own', 'test.ping', '--async');
-    await eventually('three more', () => events().length > stored);
+    await eventually('three more', () => events().length >= stored + 3);
     expect(events().length).toBe(stored + 3);
     for (const { tag } of events()) expect(tag).toMatch(/^salt\/job\/\d{20}\/new$/);
   });

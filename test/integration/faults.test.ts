@@ -6,10 +6,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Request } from 'zeromq';
 import { pack } from '../../src/base/codec/msgpack/index.ts';
 import { fingerprint } from '../../src/base/crypto/index.ts';
-import { Deployment, freePorts, halite, startProgram } from '../support/deployment.ts';
+import { Deployment, halite, startProgram } from '../support/deployment.ts';
 import { eventually } from '../support/eventually.ts';
 import { canCutNetworks, FarNetwork, LossyProxy, signalAll, withClock, wrapped } from '../support/faults.ts';
 import { startStopwatch } from '../support/pace.ts';
+import { freePorts } from '../support/ports.ts';
 
 interface Reason {
   code: string;

@@ -1,5 +1,5 @@
 // Attacks of an accepted minion with jobs: code on the master, records of others, results of jobs not sent to it.
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -8,6 +8,7 @@ import { jidOf } from '../../src/base/util/jid.ts';
 import { Deployment } from '../support/deployment.ts';
 import { eventually } from '../support/eventually.ts';
 import { HostileMinion } from '../support/hostile-minion.ts';
+import { jsonLines } from '../support/json-lines.ts';
 import { LocalCaller } from '../support/local-caller.ts';
 
 let fleet: Deployment;
@@ -47,13 +48,6 @@ afterAll(async () => {
   await fleet?.destroy();
 });
 
-const jsonLines = (file: string): PlainDict[] =>
-  existsSync(file)
-    ? readFileSync(file, 'utf8')
-        .split('\n')
-        .filter((line) => line !== '')
-        .map((line) => JSON.parse(line) as PlainDict)
-    : [];
 const lookUp = async (jid: string): Promise<Record<string, unknown>> => {
   const { stdout } = await fleet.run('salt-run', ['jobs.lookup_jid', jid, '--out=json']);
   return JSON.parse(stdout) as Record<string, unknown>;
@@ -69,7 +63,7 @@ describe('a run that a minion reports', () => {
     ['its schedule', () => ({ jid: jidOf((Date.now() - 60_000) * 1000), schedule: 'nightly' })],
   ];
   it.each(forms)('by %s cannot set options for returners of the master', async (_, form) => {
-    const seen = jsonLines(fleet.path('log/results.json')).length;
+    const seen = jsonLines<PlainDict>(fleet.path('log/results.json')).length;
     const script = `#!js\nrequire('node:fs').writeFileSync(${JSON.stringify(fleet.path('ran'))}, 'x')`;
     const { port } = trap.address() as AddressInfo;
     const load = {
@@ -85,7 +79,7 @@ describe('a run that a minion reports', () => {
     await evil.send('_return', load);
     // The master's own options count: its file has the result, and its webhook has no address.
     await eventually('the result in the file of the configuration', () =>
-      jsonLines(fleet.path('log/results.json')).some((line) => line['return'] === `run ${seen}`),
+      jsonLines<PlainDict>(fleet.path('log/results.json')).some((line) => line['return'] === `run ${seen}`),
     );
     await eventually('the webhook to miss its address', () => fleet.master.output().includes('webhook.url'));
     expect(visits).toEqual([]);

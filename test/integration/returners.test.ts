@@ -1,19 +1,14 @@
 // Returners on minions and through the master: the option `return`, users' own returners, failures, and results that
 // outlive the daemon.
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Deployment, halite, runProgram } from '../support/deployment.ts';
 import { eventually } from '../support/eventually.ts';
+import { jsonLines } from '../support/json-lines.ts';
 
 type Load = Record<string, unknown>;
-const kept = (file: string): Load[] =>
-  existsSync(file)
-    ? readFileSync(file, 'utf8')
-        .trimEnd()
-        .split('\n')
-        .map((line) => JSON.parse(line) as Load)
-    : [];
+const kept = (file: string): Load[] => jsonLines(file);
 const jidIn = (text: string): string => /\b(20\d{18})\b/.exec(text)?.[1] ?? '';
 
 describe('returners', () => {

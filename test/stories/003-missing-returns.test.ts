@@ -2,10 +2,11 @@
 // and each of its four takeaways is ended, for Halite minions and for real Salt minions.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Deployment, freePorts } from '../support/deployment.ts';
+import { Deployment } from '../support/deployment.ts';
 import { eventually } from '../support/eventually.ts';
 import { signalAll } from '../support/faults.ts';
 import { startStopwatch } from '../support/pace.ts';
+import { freePorts } from '../support/ports.ts';
 import { saltRelease } from '../support/salt-release.ts';
 
 /** `web` is a Halite minion, `db` a real one; the others have the troubles of the checklist. */

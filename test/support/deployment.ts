@@ -1,10 +1,10 @@
 // A master and minions as real processes in a private folder, of any implementation: Halite or a Salt release.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { eventually } from './eventually.ts';
+import { freePorts } from './ports.ts';
 
 /** Where the commands of an implementation are: `halite`, or a Salt version prepared by salt-release.ts. */
 export interface Implementation {
@@ -18,18 +18,6 @@ export interface CommandResult {
   readonly stdout: string;
   readonly stderr: string;
   readonly code: number | null;
-}
-
-export async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, () => {
-      const server = createServer();
-      return new Promise<typeof server>((done) => server.listen(0, '127.0.0.1', () => done(server)));
-    }),
-  );
-  const ports = servers.map((server) => (server.address() as { port: number }).port);
-  await Promise.all(servers.map((server) => new Promise((done) => server.close(done))));
-  return ports;
 }
 
 interface ProgramOptions {
@@ -74,7 +62,7 @@ export function startProgram(
 }
 
 /** What a minion logs when it can take jobs: Halite, and every Salt release. */
-const readiness = ['connected to the master, waiting for jobs', 'Minion is ready to receive requests!'];
+const minionReady = ['connected to the master, waiting for jobs', 'Minion is ready to receive requests!'];
 
 class Daemon {
   readonly log: string;
@@ -104,10 +92,10 @@ class Daemon {
     return readFileSync(this.log, 'utf8');
   }
 
-  /** Whether a minion has said since it was started that it can take jobs. */
-  get saidReady(): boolean {
-    const said = readFileSync(this.log).subarray(this.#logStart).toString('utf8');
-    return readiness.some((line) => said.includes(line));
+  /** Whether one of these was logged since it was started. */
+  said(lines: readonly string[]): boolean {
+    const text = readFileSync(this.log).subarray(this.#logStart).toString('utf8');
+    return lines.some((line) => text.includes(line));
   }
 
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
@@ -213,9 +201,13 @@ export class Deployment {
     this.#implementation = implementation;
     this.#forgetPid(implementation, this.path('run/master.pid'));
     this.#master = new Daemon(implementation, 'salt-master', this.masterConfigDir, this.path('log/master.out'));
-    await eventually('the master to listen', () => reachable(this.ports.requests), {
-      describe: () => this.#master?.output() ?? '',
-      abort: () => !this.#master?.running,
+    const master = this.#master;
+    // Halite says it. A port alone may be that of another process when this one could not have it.
+    const listens = (): boolean | Promise<boolean> =>
+      implementation.bin === halite.bin ? master.said(['master is ready']) : reachable(this.ports.requests);
+    await eventually('the master to listen', listens, {
+      describe: () => master.output(),
+      abort: () => !master.running,
     });
   }
 
@@ -289,11 +281,11 @@ export class Deployment {
    * command of Salt's costs a second of a processor, and so does a job on minions that are still starting.
    */
   async answering(...ids: string[]): Promise<void> {
+    const deadline = Date.now() + 100_000;
     const started = ids.map((id) => this.#minions.get(id)).filter((daemon) => daemon !== undefined);
-    await eventually('minions to be ready', () => started.every((daemon) => daemon.saidReady || !daemon.running), {
-      timeoutMs: 60_000,
-      // Whoever says nothing is asked.
-    }).catch(() => undefined);
+    const ready = (): boolean => started.every((daemon) => daemon.said(minionReady) || !daemon.running);
+    // One that says nothing is asked all the same.
+    await eventually('minions to be ready', ready, { timeoutMs: 60_000 }).catch(() => undefined);
     const missing = async (): Promise<string[]> => {
       const answers = await this.json('-L', ids.join(','), 'test.ping', '-t', '1').catch(
         () => ({}) as Record<string, unknown>,
@@ -301,7 +293,8 @@ export class Deployment {
       return ids.filter((id) => answers[id] !== true);
     };
     await eventually(`${ids.join(', ')} to answer`, async () => (await missing()).length === 0, {
-      timeoutMs: 90_000,
+      timeoutMs: deadline - Date.now(),
+      abort: () => this.#master?.running === false,
       describe: () =>
         [this.#master, ...this.#minions.values()]
           .map((daemon) => daemon && `--- ${daemon.log}\n${daemon.output().slice(-3000)}`)

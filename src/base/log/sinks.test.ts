@@ -21,7 +21,7 @@ afterEach(() => rmSync(root, { recursive: true, force: true }));
 const lines = (file: string): string[] => readFileSync(file, 'utf8').split('\n').slice(0, -1);
 
 async function eventually(check: () => boolean): Promise<void> {
-  const deadline = Date.now() + 5000;
+  const deadline = Date.now() + 45_000;
   while (!check()) {
     if (Date.now() > deadline) throw new Error('not in time');
     await new Promise((resolve) => setTimeout(resolve, 5));

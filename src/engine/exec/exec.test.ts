@@ -7,7 +7,7 @@ import { isAlive, killTree, listProcesses, treeOf } from './process-tree.ts';
 const sh = (script: string, options = {}, signal?: AbortSignal) =>
   execProgram('/bin/sh', ['-c', script], options, signal);
 
-async function until(check: () => boolean, ms = 5000): Promise<void> {
+async function until(check: () => boolean, ms = 45_000): Promise<void> {
   const end = Date.now() + ms;
   while (!check()) {
     if (Date.now() > end) throw new Error('condition not met in time');

@@ -114,7 +114,7 @@ function setUp(options: { maxProcesses?: number; idleMs?: number } = {}) {
   return { pool, run, log };
 }
 
-async function until(check: () => boolean, ms = 8000): Promise<void> {
+async function until(check: () => boolean, ms = 45_000): Promise<void> {
   const end = Date.now() + ms;
   while (!check()) {
     if (Date.now() > end) throw new Error('condition not met in time');

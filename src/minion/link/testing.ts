@@ -218,7 +218,7 @@ export function testOpts(folder: string, overrides: PlainDict = newDict()): Mini
 }
 
 /** Waits for a condition, with a deadline. */
-export async function eventually(check: () => boolean | Promise<boolean>, ms = 5000): Promise<void> {
+export async function eventually(check: () => boolean | Promise<boolean>, ms = 45_000): Promise<void> {
   const end = Date.now() + ms;
   while (!(await check())) {
     if (Date.now() > end) throw new Error('condition not met in time');

@@ -1,9 +1,9 @@
 // Real servers for tests: from the distribution's packages (scripts/prepare/packages.json), started on private ports, stopped by process id.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { freePorts } from '../ports.ts';
 import { isMissing } from '../prepared.ts';
 
 /** Some programs are in no folder of PATH: of root, or of one version among several. */
@@ -24,14 +24,8 @@ export function preparedProgram(name: string, packageName: string): string | und
 }
 
 export async function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as AddressInfo;
-      probe.close(() => resolve(port));
-    });
-  });
+  const [port] = await freePorts(1);
+  return port!;
 }
 
 export interface RunningServer {

@@ -17,7 +17,7 @@ const make = (opts: Record<string, Value> = {}): TestContext => testContext({ mo
 const shell = { python_shell: true };
 
 /** Polls until the condition holds; a condition that never holds fails the test by its deadline. */
-async function eventually(condition: () => boolean, milliseconds = 5000): Promise<void> {
+async function eventually(condition: () => boolean, milliseconds = 45_000): Promise<void> {
   const deadline = Date.now() + milliseconds;
   while (!condition()) {
     if (Date.now() > deadline) throw new Error('it did not happen in time');

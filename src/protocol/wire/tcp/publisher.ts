@@ -131,8 +131,10 @@ class Subscriber implements Protocol {
       this.#askToIdentifyAgain();
       return;
     }
-    clearTimeout(this.#redial);
-    if (id !== undefined || topic !== '') this.#connection.trust();
+    if (id !== undefined || topic !== '') {
+      clearTimeout(this.#redial);
+      this.#connection.trust();
+    }
     this.#subscriberIds.identify(this, id, topic);
   }
 
