@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { importsOf, readRules, sourceFiles } from './architecture.ts';
+import { isTestFile } from './source-graph.ts';
 
 /** The kind of an extension (`modules`), or `shared`, which all kinds may use. */
 const kindOf = (path: string): string | undefined => /^src\/ext\/([^/]+)\//.exec(path)?.[1];
@@ -29,7 +30,7 @@ export function findExtensionImports(root: string): string[] {
   };
   return sourceFiles(root)
     .map((file) => relative(root, file))
-    .filter((path) => path.startsWith('src/ext/') && !/\.test(-helper)?\.ts$/.test(path))
+    .filter((path) => path.startsWith('src/ext/') && !isTestFile(path))
     .flatMap((path) =>
       importsOf(readFileSync(join(root, path), 'utf8')).flatMap(({ specifier }) => {
         const problem = problemOf(path, specifier);

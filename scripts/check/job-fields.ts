@@ -103,8 +103,7 @@ function sourceFiles(folder: string): string[] {
   } catch {
     return [];
   }
-  const isSource = (name: string): boolean =>
-    name.endsWith('.ts') && !/(\.test|\.test-helper|\.gen|testing)\.ts$/.test(name);
+  const isSource = (name: string): boolean => name.endsWith('.ts') && !/(\.test|\.gen|testing)\.ts$/.test(name);
   return entries
     .filter(isSource)
     .map((name) => join(folder, name))

@@ -100,4 +100,4 @@ export function readTree(root: string): SourceGraph {
 
 /** Tests and files that only tests use: their imports do not make an export used. */
 export const isTestFile = (path: string): boolean =>
-  /\.test(-helper)?\.ts$/.test(path) || path.startsWith('test/') || /(^|\/)_?testing(\/|\.ts$|-)/.test(path);
+  /\.test\.ts$/.test(path) || path.startsWith('test/') || /(^|\/)_?testing(\/|\.ts$|-)/.test(path);

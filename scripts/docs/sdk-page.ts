@@ -67,7 +67,8 @@ function exportsOf(graph: SourceGraph, path: string, wanted: readonly string[] |
   const file = graph.get(path);
   if (!file) return found;
   for (const name of file.exports) {
-    const declared = (!wanted || wanted.includes(name)) && !seen.has(name) ? declarationOf(file, name) : undefined;
+    const declared =
+      (!wanted || wanted.includes(name)) && !seen.has(name) ? declarationOf(graph, path, name) : undefined;
     if (!declared) continue;
     seen.add(name);
     found.declared.push(declared);
@@ -99,14 +100,28 @@ function addAll(map: Map<string, Set<string>>, key: string, values: ReadonlySet<
 }
 
 /** The comment above a declaration and its text: types whole, functions and classes without their bodies. */
-function declarationOf(file: SourceFile, name: string): Declared | undefined {
+function declarationOf(graph: SourceGraph, path: string, name: string): Declared | undefined {
+  const file = graph.get(path)!;
   const start = new RegExp(`^export (?:abstract |async )*(const|function|class|interface|type) ${name}\\b`, 'm').exec(
     file.text,
   );
   if (!start) return undefined;
   const rest = file.text.slice(start.index).replace(/^export (?:async )?/, '');
   const doc = /\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\n$/.exec(file.text.slice(0, start.index))?.[1] ?? '';
-  return { name, doc: plain(doc), code: codeOf(start[1]!, rest) };
+  return { name, doc: plain(doc), code: guardedCode(graph, path, name, rest) ?? codeOf(start[1]!, rest) };
+}
+
+/** `const mkdir = guarded('…', fs.mkdir)`: the type of the function that is called after the check. */
+function guardedCode(graph: SourceGraph, path: string, name: string, rest: string): string | undefined {
+  const { text, imports } = graph.get(path)!;
+  const [, node, own = ''] = /^const \w+ = guarded\('[^']*', (fs\.)?(\w+)/.exec(rest) ?? [];
+  const from = /^import \* as fs from '([^']+)'/m.exec(text)?.[1];
+  if (node !== undefined) return `const ${name}: typeof import('${from}').${own};`;
+  const original = new RegExp(`(\\w+) as ${own}\\b`).exec(text)?.[1];
+  const source = imports.find(({ names }) => original !== undefined && names.includes(original));
+  return (
+    source && declarationOf(graph, source.from, original!)?.code.replace(`function ${original}`, `function ${name}`)
+  );
 }
 
 const plain = (comment: string): string =>

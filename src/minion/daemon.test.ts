@@ -7,8 +7,8 @@ import { memoryLogger } from '../base/log/testing.ts';
 import { isAlive } from '../engine/exec/index.ts';
 import type { Transport } from '../protocol/wire/transport.ts';
 import { MinionDaemon } from './daemon.ts';
-import { eventually, FakeMaster, testFolder, testKeys, testOpts } from './link/fake-master.test-helper.ts';
 import { loadIdentity } from './link/identity.ts';
+import { eventually, FakeMaster, testFolder, testKeys, testOpts } from './link/testing.ts';
 
 const module = `
 export function echo(value) { return value; }

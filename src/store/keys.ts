@@ -10,6 +10,8 @@ import { isValidMinionId } from '../base/util/valid-id.ts';
 import { escapedCharacter } from '../base/util/visible.ts';
 import type { KeyServices, KeyState } from '../extend/sdk/context.ts';
 
+export type KeyAct = 'accept' | 'reject' | 'delete';
+
 const keyFolders: Readonly<Record<KeyState, string>> = {
   accepted: 'minions',
   denied: 'minions_denied',

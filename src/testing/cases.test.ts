@@ -23,6 +23,14 @@ it.each([
   ['- 5', 'case 1 is not a map'],
   ['- {it: typo, state: test.nop, args: {}, aply: {}}', 'case 1 (typo) has the unknown key aply'],
   ['- {it: short, args: {}, apply: {}}', 'case 1 (short) needs state and args'],
+  [
+    '- {it: inner, state: test.nop, args: {}, apply: {result: true, coment: x}}',
+    'case 1 (inner) has the unknown key coment in apply; keys: result, comment,',
+  ],
+  [
+    '- {it: ours, state: test.nop, args: {}, apply: {}, ours: {why: x, again: {chnges: {}}}}',
+    'case 1 (ours) has the unknown key chnges in again',
+  ],
   ['- {it: empty, state: test.nop, args: {}, test: false}', 'case 1 (empty) expects nothing'],
 ])('refuses %s', (text, problem) => {
   expect(() => read(text)).toThrow(problem);

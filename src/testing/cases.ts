@@ -3,6 +3,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { textKeyed } from '../base/codec/fields.ts';
 import { pyStr } from '../base/codec/python/index.ts';
 import { dictGet, isDict, newDict, type PlainDict, type Value } from '../base/codec/value.ts';
 import { loadYaml } from '../base/codec/yaml/index.ts';
@@ -38,11 +39,14 @@ export interface StateCase {
   readonly opts?: PlainDict;
   readonly low?: PlainDict;
   readonly lowstate?: PlainDict[];
-  /** Replaced execution functions: function → result; see `answerOf` for results that depend on the call. */
+  /**
+   * Replaced execution functions: function → result, or `{each: [a, b]}` (one result after the other), `{by: {keyword:
+   * result}}` (depending on a keyword argument), `{compare: true}` (two versions), `{raise: text}` (an error).
+   */
   readonly calls?: Record<string, Value>;
   /** Replaced functions that only read, although no available module declares that. */
   readonly reads?: string[];
-  /** The expected result when applied; false: it is not applied. */
+  /** The expected result when applied: `result`, `comment` and `changes`, or `raised`. false: it is not applied. */
   readonly apply?: Expected | false;
   /**
    * The expected result under `test=True`. Absent: the same as `apply`. Absent keys: result null, changes and comment
@@ -54,7 +58,7 @@ export interface StateCase {
    * comment as in `apply`. false: it is not applied again.
    */
   readonly again?: Expected | false;
-  /** Calls to replaced functions while applying: `[fun, [args], {kwargs}]`. */
+  /** Calls to replaced functions while applying: `[fun, [args]]`, or `[fun, [args], {kwargs}]` with keyword arguments. */
   readonly called?: Value[];
   /** Paths below `{tmp}` afterwards: text, `{mode: …}`, `{link: …}`, or null for nothing there. */
   readonly left?: Record<string, Value>;
@@ -85,6 +89,14 @@ const keys: ReadonlySet<string> = new Set<keyof StateCase>([
   ...(['apply', 'test', 'again', 'called', 'left', 'touchedInTest', 'ours'] as const),
 ]);
 
+const expectedKeys: ReadonlySet<string> = new Set<keyof Expected>([
+  'result',
+  'comment',
+  'changes',
+  'raised',
+  'warnings',
+]);
+
 /**
  * Reads the cases of a file. A row with an unknown key, or without an expectation, would pass without testing anything.
  */
@@ -103,6 +115,13 @@ function problemOf(row: Value): string | undefined {
   const named = typeof row['it'] === 'string' ? ` (${row['it']})` : '';
   const unknown = Object.keys(row).filter((key) => !keys.has(key));
   if (unknown.length > 0) return `${named} has the unknown key ${unknown.join(', ')}; keys: ${[...keys].join(', ')}`;
+  for (const from of [row, textKeyed(row['ours'])]) {
+    for (const part of ['apply', 'test', 'again']) {
+      const wrong = Object.keys(textKeyed(from[part])).filter((key) => !expectedKeys.has(key));
+      if (wrong.length > 0)
+        return `${named} has the unknown key ${wrong.join(', ')} in ${part}; keys: ${[...expectedKeys].join(', ')}`;
+    }
+  }
   if (typeof row['state'] !== 'string' || !isDict(row['args'])) return `${named} needs state and args`;
   const expected = [row, isDict(row['ours']) ? row['ours'] : row].flatMap((from) => [
     dictGet(from, 'apply'),
@@ -143,7 +162,7 @@ function replacements(given: Record<string, Value>, log: unknown[]): Replacement
   );
 }
 
-/** The actual or expected outcome of a case; only the fields that the case names. */
+/** The actual or expected outcome of a case: the runs that it does not exclude, and `called` and `left` if it names them. */
 export interface CaseOutcome {
   test?: unknown;
   apply?: unknown;

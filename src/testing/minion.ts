@@ -99,7 +99,7 @@ export class TestMinion {
   /** Events that were fired: tag and data. */
   readonly events: [tag: string, data: Dict][] = [];
   readonly progress: string[] = [];
-  /** Everything that was logged. */
+  /** Everything that was logged, with its fields: `extension disabled kind=modules problem="…"`. */
   readonly logged: string[] = [];
   readonly #replaced: Partial<ModuleContext>;
   #context: ModuleContext | undefined;
@@ -261,7 +261,8 @@ export class TestMinion {
   }
 
   #log(): ExtensionLog {
-    const note = (message: string): void => void this.logged.push(message);
+    const note = (message: string, fields: Readonly<Record<string, unknown>> = {}): void =>
+      void this.logged.push([message, ...Object.entries(fields).map(fieldText)].join(' '));
     return { debug: note, info: note, warn: note, error: note };
   }
 
@@ -294,6 +295,12 @@ export function applyState(
   kwargs: Readonly<Record<string, Value>>,
 ): Promise<StateResult> {
   return new TestMinion(options).apply(fun, kwargs, { test, low, lowstate, running });
+}
+
+/** `name=value`; texts with blanks and other values as JSON. */
+function fieldText([name, value]: readonly [string, unknown]): string {
+  if (value instanceof Error) return `${name}=${JSON.stringify(value.message)}`;
+  return `${name}=${typeof value === 'string' && /^\S+$/.test(value) ? value : JSON.stringify(value)}`;
 }
 
 /** Runs a program as functions do: without a shell, with all its output. */

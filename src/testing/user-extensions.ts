@@ -32,7 +32,9 @@ export function refuseHiddenReplacements({ calls = {}, extensions }: Extended): 
   const files = folder && existsSync(folder) ? readdirSync(folder).map((file) => file.replace(/\.[^.]+$/, '')) : [];
   const hidden = Object.keys(calls).filter((fun) => files.includes(fun.slice(0, fun.indexOf('.'))));
   if (hidden.length === 0) return;
-  throw new HaliteError('call.arguments', `${hidden.join(', ')} cannot be replaced: the module is in ${folder}`, {
-    hint: 'Import the module and hand it in with `modules: [module]`; its functions can be replaced then.',
-  });
+  throw new HaliteError(
+    'call.arguments',
+    `${hidden.join(', ')} cannot be replaced: the module is in ${folder}. Use a folder without this file (for a state: one ` +
+      'that has only _states), and name the replaced functions that only read in `reads`.',
+  );
 }

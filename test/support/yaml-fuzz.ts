@@ -1,6 +1,7 @@
 // Differential fuzzing of the YAML reader: seeded documents, and PyYAML with the loader of Salt's renderer.
-import { type Encoded, encodeValue } from '../../src/base/codec/yaml/case-values.test-helper.ts';
+
 import { loadYaml, YamlError } from '../../src/base/codec/yaml/index.ts';
+import { type Encoded, encodeValue } from '../../src/base/codec/yaml/testing.ts';
 import { askPython, Dice } from './fuzz.ts';
 
 const plain =

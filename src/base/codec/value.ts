@@ -122,3 +122,8 @@ export function oneOrMore(value: Value): Value[] {
 export function isFloat(value: unknown): boolean {
   return value instanceof PyFloat || (typeof value === 'number' && !Number.isInteger(value));
 }
+
+/** A number as a float in Python. */
+export function pyFloat(value: number): number | PyFloat {
+  return Number.isInteger(value) ? new PyFloat(value) : value;
+}

@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
 import { homedir } from 'node:os';
 import type { PlainDict } from '../codec/value.ts';
-import { isFile, isFolder } from './fs-facts.ts';
+import { isFile, isFolder } from '../util/fs-facts.ts';
 import type { Environment } from './load-files.ts';
 import { loadMainFile } from './load-files.ts';
 import { prepareMaster } from './master.ts';

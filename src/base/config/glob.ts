@@ -1,7 +1,7 @@
 // Files that match a path pattern, as Python's glob finds them.
 import { readdirSync } from 'node:fs';
 import { globMatcher, hasGlob } from '../util/fnmatch.ts';
-import { exists, isFolder } from './fs-facts.ts';
+import { exists, isFolder } from '../util/fs-facts.ts';
 import { joinPath } from './paths.ts';
 
 /** Sorted; entries that start with a dot match only patterns that do. */

@@ -1,7 +1,7 @@
 // Finds and reads the files of one configuration: main file, `default_include`, `include`.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { newDict, type PlainDict, type Value } from '../codec/value.ts';
-import { isFile, isFolder, isReadable } from './fs-facts.ts';
+import { isFile, isFolder, isReadable } from '../util/fs-facts.ts';
 import { includeConfig, type Origins } from './include.ts';
 import { absolutePath, defaultConfigDir, expandHome, joinPath } from './paths.ts';
 import type { ConfigReport } from './problems.ts';

@@ -1,6 +1,6 @@
 // Salt's default folders, and path joining as in Python.
 import { homedir } from 'node:os';
-import { isAbsolute, normalize, resolve } from 'node:path';
+import { normalize, resolve } from 'node:path';
 
 export const defaultRootDir = '/';
 export const defaultConfigDir = '/etc/salt';
@@ -11,10 +11,14 @@ function normPath(path: string): string {
   return clean.length > 1 && clean.endsWith('/') ? clean.slice(0, -1) : clean;
 }
 
-/** Python's os.path.join of two parts: an absolute second part replaces the first. */
-export function joinPath(base: string, part: string): string {
-  if (isAbsolute(part) || base === '') return part;
-  return base.endsWith('/') ? base + part : `${base}/${part}`;
+/** os.path.join: an absolute part discards the previous ones. */
+export function joinPath(first: string, ...parts: readonly string[]): string {
+  let path = first;
+  for (const part of parts) {
+    if (part.startsWith('/')) path = part;
+    else path += path === '' || path.endsWith('/') ? part : `/${part}`;
+  }
+  return path;
 }
 
 /** Salt's own join: a second part that looks absolute goes below the first. */

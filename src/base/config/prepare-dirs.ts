@@ -15,8 +15,8 @@ import {
 } from 'node:fs';
 import { dirname, isAbsolute } from 'node:path';
 import { HaliteError } from '../errors/index.ts';
+import { isFolder } from '../util/fs-facts.ts';
 import { type Account, findAccount, groupIdsOf } from './accounts.ts';
-import { isFolder } from './fs-facts.ts';
 import { joinPath } from './paths.ts';
 import { isPlainPath } from './root-dir.ts';
 

@@ -11,7 +11,7 @@ import {
   type Value,
 } from '../codec/value.ts';
 import { HaliteError } from '../errors/index.ts';
-import { isFile } from './fs-facts.ts';
+import { isFile } from '../util/fs-facts.ts';
 import type { Environment } from './load-files.ts';
 import { absolutePath, joinPath } from './paths.ts';
 import { ConfigReport } from './problems.ts';

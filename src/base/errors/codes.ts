@@ -23,6 +23,7 @@ export const errorCodes = {
   'extension.broken': 'An extension file cannot be loaded.',
   'extension.unavailable': 'An extension does not apply on this system.',
   'render.failed': 'A template, YAML or other source could not be rendered.',
+  'state.arguments': 'Arguments of a state do not match the parameters of its function.',
   'state.read-only':
     'A state tried to change something although test=True (or the test run of a prereq) allows no change.',
   'store.unavailable': 'The job store cannot be reached.',

@@ -16,11 +16,12 @@ export function charSlice(text: string, start: number, end?: number): string {
 }
 
 const lineEnd = /\r\n|[\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029]/;
+const afterLineEnd = /(?<=[\n\v\f\x1c\x1d\x1e\x85\u2028\u2029])|(?<=\r)(?!\n)/;
 
 /** Python's str.splitlines(): every kind of line end counts, and a final one adds no empty line. */
-export function splitLines(text: string): string[] {
+export function splitLines(text: string, keepEnds = false): string[] {
   if (text !== '' && !lineEnd.test(text)) return [text];
-  const lines = text.split(lineEnd);
+  const lines = text.split(keepEnds ? afterLineEnd : lineEnd);
   if (lines.at(-1) === '') lines.pop();
   return lines;
 }

@@ -23,6 +23,17 @@ describe('a file that is replaced', () => {
     expect(readdirSync(folder)).toEqual(['f']);
   });
 
+  it('is named by errors, its temporary file is not', async () => {
+    const error = await replaceFile(at('no/such'), 'x').catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({
+      code: 'ENOENT',
+      path: at('no/such'),
+      message: `ENOENT: no such file or directory, open '${at('no/such')}'`,
+    });
+    expect(() => replaceFileNow(folder, 'x')).toThrow(`rename '${folder}'`);
+    expect(String((error as Error).stack)).not.toContain('.halite-');
+  });
+
   it('that a user named through a link is replaced at the target of the link', () => {
     symlinkSync(at('f'), at('l'));
     replaceSecretNow(at('l'), 'key');

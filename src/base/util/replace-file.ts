@@ -9,6 +9,15 @@ const draftOf = (path: string): string => join(dirname(path), `.halite-${randomB
 /** A umask can only remove bits: a mode for the owner alone needs no chmod. */
 const needsChmod = (mode: number): boolean => (mode & 0o077) !== 0;
 
+/** The error with the name of the file: nobody knows that of the draft. */
+function naming(path: string, draft: string, error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const named = (text: string): string => text.replaceAll(`'${draft}' -> `, '').replaceAll(draft, path);
+  error.message = named(error.message);
+  error.stack = named(error.stack ?? '');
+  return 'path' in error ? Object.assign(error, { path }) : error;
+}
+
 export async function replaceFile(path: string, content: Uint8Array | string, mode = 0o600): Promise<void> {
   const draft = draftOf(path);
   try {
@@ -17,7 +26,7 @@ export async function replaceFile(path: string, content: Uint8Array | string, mo
     await rename(draft, path);
   } catch (error) {
     await rm(draft, { force: true });
-    throw error;
+    throw naming(path, draft, error);
   }
 }
 
@@ -29,7 +38,7 @@ export function replaceFileNow(path: string, content: Uint8Array | string, mode 
     renameSync(draft, path);
   } catch (error) {
     rmSync(draft, { force: true });
-    throw error;
+    throw naming(path, draft, error);
   }
 }
 

@@ -7,11 +7,10 @@ import { HaliteError } from '../../base/errors/index.ts';
 import { isValidMinionId } from '../../base/util/valid-id.ts';
 import { socketName } from '../../engine/client/socket.ts';
 import type { KeyState } from '../../extend/sdk/context.ts';
-import type { KeyStore } from '../../store/keys.ts';
+import type { KeyAct, KeyStore } from '../../store/keys.ts';
 import type { Terminal } from '../io.ts';
 import type { KeySelection } from './folders.ts';
 
-export type KeyAct = 'accept' | 'reject' | 'delete';
 export interface KeyChange {
   readonly act: KeyAct;
   readonly id: string;

@@ -1,14 +1,14 @@
 // --gen-keys and --gen-signature.
 
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { asText } from '../../base/codec/value.ts';
 import type { ClientOpts } from '../../base/config/opts.ts';
 import { cleanKey, fingerprint, generateKeyPairFiles, loadPrivateKey, signKeyText } from '../../base/crypto/index.ts';
 import { HaliteError } from '../../base/errors/index.ts';
+import { isFile } from '../../base/util/fs-facts.ts';
 import { isPathComponent } from '../../base/util/valid-id.ts';
 
-const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 const signingPassphrase = (opts: ClientOpts): string | undefined => {
   const pass = opts.get('signing_key_pass');
   return asText(pass) || undefined;

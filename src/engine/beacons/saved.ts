@@ -1,8 +1,9 @@
 // The file in which a minion saves its beacons: `beacons.conf` next to its other included configuration.
-import { mkdir, readFile, stat } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { asDict, type Dict, fieldOf, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
-import { dumpYaml, loadYaml } from '../../base/codec/yaml/index.ts';
+import { type Dict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { dumpYaml } from '../../base/codec/yaml/index.ts';
+import { readSavedSection } from '../../base/config/saved-section.ts';
 import { replaceFile } from '../../base/util/replace-file.ts';
 
 /** Where Salt keeps it: in the folder of `default_include`. */
@@ -12,25 +13,11 @@ export function savedBeaconsPath(opts: Readonly<Record<string, Value>>): string 
 }
 
 /** The beacons in the file; none when there is no file or it is empty. */
-export async function readSavedBeacons(path: string): Promise<Dict> {
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return '';
-    throw error;
-  });
-  const value = text.trim() === '' ? null : loadYaml(text);
-  const beacons = fieldOf(value, 'beacons');
-  return asDict(beacons) ?? newDict();
-}
+export const readSavedBeacons = (path: string): Promise<Dict> => readSavedSection(path, 'beacons');
 
 /** Replaces the file atomically. Without beacons it is empty, as in Salt. */
 export async function writeSavedBeacons(path: string, beacons: PlainDict): Promise<void> {
   const text = Object.keys(beacons).length > 0 ? dumpYaml(newDict([['beacons', beacons]]), { flow: false }) : '';
   await mkdir(dirname(path), { recursive: true });
   await replaceFile(path, text);
-}
-
-/** Changes whenever the file does. */
-export async function savedBeaconsVersion(path: string): Promise<string> {
-  const found = await stat(path).catch(() => undefined);
-  return found ? `${found.ino}:${found.mtimeMs}:${found.size}` : '';
 }

@@ -1,12 +1,13 @@
 // The daemon's side of beacons: one process for all of them, running as long as one is configured.
 import type { ChildProcess } from 'node:child_process';
+import { packValue } from '../../base/codec/msgpack/index.ts';
 import { newDict, type PlainDict } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import { backoff } from '../../base/util/index.ts';
 import type { ExtensionLog, MinionServices } from '../../extend/sdk/index.ts';
 import { detachChild, forkJobProcess } from '../exec/fork-job-process.ts';
 import type { WorkerData } from '../exec/index.ts';
-import { type FromJobProcess, packValue, type ToJobProcess, unpackDict } from '../exec/job-messages.ts';
+import { type FromJobProcess, type ToJobProcess, unpackDict } from '../exec/job-messages.ts';
 import { answerService } from '../exec/job-services.ts';
 
 export interface BeaconWorkerOptions {

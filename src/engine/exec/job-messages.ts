@@ -1,6 +1,7 @@
 // Messages between the daemon and a job process. Values are packed, because cloning would lose prototypes and PyFloat.
-import { pack, unpack } from '../../base/codec/msgpack/index.ts';
+import { packValue, unpackValue } from '../../base/codec/msgpack/index.ts';
 import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import type { LogLevel } from '../../extend/sdk/exec.ts';
 import type { MinionServices } from '../../extend/sdk/index.ts';
 
 /** A packed value. */
@@ -39,7 +40,6 @@ export type FromJobProcess =
       readonly fields: Readonly<Record<string, unknown>>;
     };
 
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 /** The services of the daemon that job processes may call; nothing is looked up by a name from the other side. */
 export type ServiceName = Exclude<keyof MinionServices, 'hasMaster'>;
 
@@ -50,24 +50,9 @@ export interface SharedData {
 }
 
 export function packShared(data: SharedData): Packed {
-  return pack(
+  return packValue(
     newDict(Object.entries({ opts: newDict(Object.entries(data.opts)), grains: data.grains, pillar: data.pillar })),
-    {
-      bin: true,
-    },
   );
-}
-
-// Grains and pillar may be deep and large; they come from our own daemon, so the limits for untrusted peers do not
-// apply.
-const trusted = { maxDepth: 480, maxBytes: 1 << 30, maxItems: 1 << 27 } as const;
-
-export function packValue(value: Value): Packed {
-  return pack(value, { bin: true });
-}
-
-export function unpackValue(body: Packed, raw = false): Value {
-  return unpack(body, { ...trusted, raw });
 }
 
 export function unpackDict(body: Packed): PlainDict {

@@ -1,9 +1,12 @@
 // A job process: runs one job at a time for the minion daemon, so that a job can be killed without affecting anything
 // else.
+
+import { packValue } from '../../base/codec/msgpack/index.ts';
 import type { Dict, PlainDict, Value } from '../../base/codec/value.ts';
 import { HaliteError, messageOf } from '../../base/errors/index.ts';
 import { cancelCollection, collectWhenIdle, keepHeapSmall } from '../../base/util/small-heap.ts';
 import { Loader } from '../../extend/loader/index.ts';
+import type { LogLevel } from '../../extend/sdk/exec.ts';
 import type { ExtensionLog } from '../../extend/sdk/index.ts';
 import type { PublishedJob } from '../../protocol/job/job.ts';
 import { isProblem } from '../../protocol/wire/messages/fields.ts';
@@ -12,15 +15,7 @@ import { returnFields } from '../../protocol/wire/messages/job-return.ts';
 import { executeJob } from './call.ts';
 import { collectGrains } from './collect-grains.ts';
 import { execProgram } from './exec.ts';
-import {
-  type FromJobProcess,
-  type LogLevel,
-  type Packed,
-  packValue,
-  type SharedData,
-  type ToJobProcess,
-  unpackDict,
-} from './job-messages.ts';
+import { type FromJobProcess, type Packed, type SharedData, type ToJobProcess, unpackDict } from './job-messages.ts';
 import { createRemoteServices } from './job-services.ts';
 import { matchesMinion } from './match.ts';
 import { failed, type Outcome } from './outcome.ts';

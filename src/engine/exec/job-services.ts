@@ -1,10 +1,12 @@
 // The minion's services in a job process: each call is sent to the daemon and waits for its answer.
+
+import { packValue, unpackValue } from '../../base/codec/msgpack/index.ts';
 import { type Dict, dictOf, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { type ErrorCode, errorCodes, HaliteError, messageOf } from '../../base/errors/index.ts';
 import type { FileSlice, MinionServices, RunningJob } from '../../extend/sdk/index.ts';
 import type { FileRequest } from '../files/client/chunks.ts';
 import { fetchInto } from '../files/client/slices.ts';
-import { type FromJobProcess, packValue, type ServiceName, type ToJobProcess, unpackValue } from './job-messages.ts';
+import type { FromJobProcess, ServiceName, ToJobProcess } from './job-messages.ts';
 
 type Answer = Extract<ToJobProcess, { t: 'reply' | 'failure' }>;
 

@@ -1,11 +1,12 @@
 // One job process as seen by the daemon: started, given jobs, and ended reliably.
 import type { ChildProcess } from 'node:child_process';
 import { constants } from 'node:os';
+import { packValue } from '../../base/codec/msgpack/index.ts';
 import type { ExtensionLog, MinionServices } from '../../extend/sdk/index.ts';
 import type { PublishedJob } from '../../protocol/job/job.ts';
 import { jobFields } from '../../protocol/wire/messages/job.ts';
 import { detachChild, forkJobProcess } from './fork-job-process.ts';
-import { type FromJobProcess, type Packed, packValue, type ToJobProcess, unpackDict } from './job-messages.ts';
+import { type FromJobProcess, type Packed, type ToJobProcess, unpackDict } from './job-messages.ts';
 import { answerService } from './job-services.ts';
 import { failed, type Outcome } from './outcome.ts';
 import { type KillResult, killTree, signalTree } from './process-tree.ts';

@@ -10,10 +10,20 @@ export function pythonTraceback(thrown: unknown): string {
   const frames = stack.split('\n').filter((line) => frame.test(line) && !line.includes('node:internal'));
   for (const line of frames.reverse()) {
     const [, name = '<anonymous>', file = '', row = '0'] = frame.exec(line) ?? [];
-    lines.push(`  File "${file.replace(/^file:\/\//, '')}", line ${row}, in ${name}`);
+    lines.push(`  File "${fileName(file)}", line ${row}, in ${name}`);
   }
   lines.push(`${nameOf(thrown)}: ${messageOf(thrown)}`);
   return `${lines.join('\n')}\n`;
+}
+
+/**
+ * A user's TypeScript is run from a `data:` URL that ends with the name of its file. Node prints that name by itself, but
+ * not where a test runner prints traces.
+ */
+function fileName(url: string): string {
+  const named = /^data:.*sourceURL%3D(.+)$/.exec(url)?.[1];
+  const shown = named === undefined ? url : decodeURIComponent(decodeURIComponent(named));
+  return shown.replace(/^file:\/\//, '');
 }
 
 /** A plain Error corresponds to Python's Exception; other kinds keep their name. */

@@ -2,6 +2,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { newDict, type Value } from '../../base/codec/value.ts';
+import { nullLogger } from '../../base/log/index.ts';
+import { Loader } from '../../extend/loader/index.ts';
 import type { FileClient } from '../../extend/sdk/index.ts';
 import { type TestMaster, testClient, testMaster } from './client/testing.ts';
 import type { FileServer } from './server.ts';
@@ -152,4 +154,30 @@ it('reports which TypeScript it cannot read, and fetches the rest', async () => 
   const { synced, problems } = await client.syncExtensions(['modules']);
   expect(problems.join()).toMatch(/^salt:\/\/_modules\/broken.ts: .+/);
   expect(synced['modules']).toEqual(['modules.hello', 'modules.sub.deep']);
+});
+
+it('leaves the reason where the loader finds it, until the file is mended', async () => {
+  const loader = () =>
+    new Loader({
+      opts: () => ({ extension_modules: at('ext') }),
+      grains: () => newDict(),
+      log: nullLogger(),
+      userCode: 'import',
+      builtin: {},
+    });
+  const source = at('base/_modules/broken.ts');
+  writeFileSync(source, 'export function x(: number {}\n');
+  expect((await client.syncExtensions(['modules'])).touched).toBe(true);
+  expect(await loader().missingText('modules', 'broken.x')).toMatch(/salt:\/\/_modules\/broken.ts: .+/);
+  const again = await client.syncExtensions(['modules']);
+  expect([again.touched, again.problems.length]).toEqual([false, 1]);
+
+  writeFileSync(source, 'export const x = (): number => 1;\n');
+  expect((await client.syncExtensions(['modules'])).synced['modules']).toEqual(['modules.broken']);
+  expect(await loader().find('modules', 'broken.x')).toBeDefined();
+
+  // A version that works is better than none.
+  writeFileSync(source, 'export function x(: number {}\n');
+  expect((await client.syncExtensions(['modules'])).problems).toHaveLength(1);
+  expect(await loader().find('modules', 'broken.x')).toBeDefined();
 });

@@ -66,16 +66,19 @@ async function syncKind(
   const folder = join(String(parts.opts['extension_modules'] ?? ''), kind);
   const sources = await findSources(parts, kind, options);
   const synced: string[] = [];
+  let broken = false;
   for (const [rel, source] of sources) {
     try {
       if (await copyIfNew(source, join(folder, rel))) synced.push(`${kind}.${source.name}`);
     } catch (error) {
-      problems.push(`${source.url}: ${messageOf(error)}`);
+      const problem = `${source.url}: ${messageOf(error)}`;
+      problems.push(problem);
+      broken = (await saveReason(join(folder, rel), problem)) || broken;
     }
   }
   const clean = parts.opts['clean_dynamic_modules'] !== false;
   const removed = clean && (await removeOthers(folder, new Set(sources.keys())));
-  return { synced, touched: synced.length > 0 || removed };
+  return { synced, touched: synced.length > 0 || broken || removed };
 }
 
 /** The destination and source of each extension; a later environment takes precedence over an earlier one. */
@@ -105,13 +108,30 @@ function nameTest(kind: string, list: Value, otherwise: boolean): (name: string)
   return (name) => names.includes(name);
 }
 
+const reasonMark = '// Could not be synced.';
+
+/**
+ * Instead of a file that cannot be used, one that throws the reason: a call of one of its functions says it then. An
+ * earlier version that works stays. True when the file changed.
+ */
+async function saveReason(dest: string, problem: string): Promise<boolean> {
+  const existing = await readFile(dest, 'utf8').catch(() => undefined);
+  const content = `${reasonMark}\nthrow new Error(${JSON.stringify(problem)});\n`;
+  if (existing === content || (existing !== undefined && !existing.startsWith(reasonMark))) return false;
+  return write(dest, Buffer.from(content), existing !== undefined);
+}
+
 async function copyIfNew(source: Source, dest: string): Promise<boolean> {
   const bytes = await readFile(source.path);
   const content = source.path.endsWith('.ts') ? Buffer.from(await stripTypes(bytes.toString('utf8'))) : bytes;
   const existing = await readFile(dest).catch(() => undefined);
   if (existing?.equals(content)) return false;
+  return write(dest, content, existing !== undefined);
+}
+
+async function write(dest: string, content: Buffer, exists: boolean): Promise<true> {
   await mkdir(dirname(dest), { recursive: true, mode: 0o700 });
-  if (existing === undefined) await rm(dest, { recursive: true, force: true });
+  if (!exists) await rm(dest, { recursive: true, force: true });
   await placeFile({ dest, mode: 0o600, resumable: false }, async ({ handle }) => handle.writeFile(content));
   return true;
 }

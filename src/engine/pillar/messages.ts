@@ -1,6 +1,7 @@
 // Messages between the master and its pillar workers. Values are packed: cloning would lose prototypes and floats.
-import { pack, unpack } from '../../base/codec/msgpack/index.ts';
+import { packValue, unpackValue } from '../../base/codec/msgpack/index.ts';
 import { asDict, dictEntries, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import type { LogLevel } from '../../extend/sdk/exec.ts';
 import type { PillarRequest } from './types.ts';
 
 export type WorkKind = 'compile' | 'top' | 'explain' | 'update';
@@ -9,18 +10,10 @@ export type ToWorker =
   | { readonly t: 'work'; readonly n: number; readonly kind: WorkKind; readonly body: Uint8Array }
   | { readonly t: 'abort'; readonly n: number };
 
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
-
 export type FromWorker =
   | { readonly t: 'done'; readonly n: number; readonly body: Uint8Array }
   | { readonly t: 'failed'; readonly n: number; readonly message: string }
   | { readonly t: 'log'; readonly level: LogLevel; readonly text: string; readonly fields: Record<string, unknown> };
-
-// Pillars come from our own configuration and may be large and deep.
-const trusted = { maxDepth: 480, maxBytes: 1 << 30, maxItems: 1 << 27 } as const;
-
-export const packValue = (value: Value): Uint8Array => pack(value, { bin: true });
-export const unpackValue = (body: Uint8Array): Value => unpack(body, trusted);
 
 /** A request with the additional data of a kind of work (`key` of explain). */
 export function packRequest(request: PillarRequest, extra: PlainDict = newDict()): Uint8Array {

@@ -1,11 +1,12 @@
 // A small pool of worker threads that compile pillars: started when needed, ended when idle, replaced when they die.
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
+import { packValue, unpackValue } from '../../base/codec/msgpack/index.ts';
 import { asDict, type Dict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import { bundleFile } from '../../base/util/bundle-file.ts';
 import type { ExtensionLog, PillarRemote } from '../../extend/sdk/index.ts';
-import { type FromWorker, packRequest, packValue, type ToWorker, unpackValue, type WorkKind } from './messages.ts';
+import { type FromWorker, packRequest, type ToWorker, type WorkKind } from './messages.ts';
 import type { ProcessHost } from './process-host.ts';
 import type { PillarRequest } from './types.ts';
 

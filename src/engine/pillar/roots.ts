@@ -1,8 +1,8 @@
 // The pillar folders as a file source: SLS by name, files by URL, lists only for patterns.
-import { statSync } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { compareText } from '../../base/codec/json/index.ts';
+import { isFile } from '../../base/util/fs-facts.ts';
 import { globMatcher, hasGlob } from '../../base/util/index.ts';
 import type { FileSource, SourceFile } from '../render/index.ts';
 
@@ -15,14 +15,6 @@ export interface StateFile {
 export type PillarRootsMap = Readonly<Record<string, readonly string[]>>;
 
 const scheme = 'salt://';
-
-function isFile(path: string): boolean {
-  try {
-    return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
-  } catch {
-    return false;
-  }
-}
 
 export class PillarRoots implements FileSource {
   readonly #roots: PillarRootsMap;

@@ -1,9 +1,11 @@
 // A worker thread of the master that compiles pillars, so that a template never blocks the master's event loop.
 import { parentPort, workerData } from 'node:worker_threads';
+import { packValue, unpackValue } from '../../base/codec/msgpack/index.ts';
 import type { PlainDict } from '../../base/codec/value.ts';
 import { messageOf } from '../../base/errors/index.ts';
+import type { LogLevel } from '../../extend/sdk/exec.ts';
 import type { ExtensionLog } from '../../extend/sdk/index.ts';
-import { type FromWorker, type LogLevel, packValue, type ToWorker, unpackRequest, unpackValue } from './messages.ts';
+import { type FromWorker, type ToWorker, unpackRequest } from './messages.ts';
 import { createProcessHost } from './process-host.ts';
 import { doWork } from './work.ts';
 

@@ -151,19 +151,27 @@ const actions: Readonly<Record<string, Action>> = {
 };
 const unsaved = new Set(['run_job', 'skip_job', 'postpone_job', 'reload', 'save_schedule']);
 
+/** A job with its times: one that was just added gets them by the next check, which is not waited for. */
+async function examined(schedule: Schedule, name: string): Promise<Entry | undefined> {
+  const entry = schedule.entry(name);
+  if (entry && entry.state.nextFire === undefined) await schedule.tick();
+  return schedule.entry(name);
+}
+
 /** Handles a request and returns `{complete, schedule}`, or other requested data. */
 export async function answerSchedule(schedule: Schedule, request: PlainDict): Promise<PlainDict> {
   const func = textField(request, 'func') ?? '';
   const name = textField(request, 'name') ?? '';
   const where = request['where'] === 'pillar' || request['where'] === 'opts' ? request['where'] : undefined;
   if (func === 'list') return newDict(Object.entries({ complete: true, schedule: listed(schedule, where) }));
-  const entry = schedule.entry(name);
   if (func === 'get_next_fire_time') {
-    const next = entry?.state.nextFire;
+    const next = (await examined(schedule, name))?.state.nextFire;
     return newDict(Object.entries({ complete: true, next_fire_time: next ? isoSeconds(next) : null }));
   }
-  if (func === 'job_status')
+  if (func === 'job_status') {
+    const entry = await examined(schedule, name);
     return newDict(Object.entries({ complete: true, data: entry ? status(entry) : newDict() }));
+  }
   const action = Object.hasOwn(actions, func) ? actions[func] : undefined;
   if (!action) throw new HaliteError('call.arguments', `The scheduler has no function "${func}"`);
   await action(schedule, name, request);

@@ -1,8 +1,9 @@
 // The file in which a minion saves its schedule: `_schedule.conf` next to its other included configuration.
-import { mkdir, readFile, stat } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { asDict, type Dict, fieldOf, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
-import { dumpYaml, loadYaml } from '../../base/codec/yaml/index.ts';
+import { type Dict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { dumpYaml } from '../../base/codec/yaml/index.ts';
+import { readSavedSection } from '../../base/config/saved-section.ts';
 import { replaceFile } from '../../base/util/replace-file.ts';
 
 /** Where Salt keeps it: below the folder of `default_include`. */
@@ -12,24 +13,10 @@ export function savedPath(opts: Readonly<Record<string, Value>>): string {
 }
 
 /** The jobs in the file; none when there is no file or it is empty. */
-export async function readSaved(path: string): Promise<Dict> {
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return '';
-    throw error;
-  });
-  const value = text.trim() === '' ? null : loadYaml(text);
-  const schedule = fieldOf(value, 'schedule');
-  return asDict(schedule) ?? newDict();
-}
+export const readSaved = (path: string): Promise<Dict> => readSavedSection(path, 'schedule');
 
 /** Replaces the file atomically. */
 export async function writeSaved(path: string, schedule: PlainDict): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   await replaceFile(path, dumpYaml(newDict([['schedule', schedule]]), { sortKeys: false }));
-}
-
-/** Changes whenever the file does. */
-export async function savedVersion(path: string): Promise<string> {
-  const found = await stat(path).catch(() => undefined);
-  return found ? `${found.ino}:${found.mtimeMs}:${found.size}` : '';
 }

@@ -172,4 +172,14 @@ describe('a schedule', () => {
     await expect(ask({ func: 'constructor' })).rejects.toThrow('has no function');
     await expect(ask({ func: 'add', schedule: 'x' })).rejects.toThrow('dict');
   });
+
+  it('knows when a job that was just added runs next', async () => {
+    const { ask, runs } = clockwork({});
+    await ask({ func: 'add', name: 'soon', schedule: dict({ soon: ping() }) });
+    expect({ ...(await ask({ func: 'get_next_fire_time', name: 'soon' })) }).toEqual({
+      complete: true,
+      next_fire_time: '2026-11-15T10:00:05',
+    });
+    expect(runs).toEqual([]);
+  });
 });

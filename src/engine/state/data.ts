@@ -1,15 +1,6 @@
 // High data, low chunks and the properties of Python's dicts and lists on which Salt's compiler depends.
 import { pyRepr, pyTypeName, reprKey } from '../../base/codec/python/index.ts';
-import {
-  type Dict,
-  dictEntries,
-  dictOf,
-  isDict,
-  newDict,
-  type PlainDict,
-  PyFloat,
-  type Value,
-} from '../../base/codec/value.ts';
+import { type Dict, dictEntries, dictOf, isDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 
 /** One id: state → arguments, and its `__sls__`/`__env__`. Maps, because the order of keys matters. */
 export type Body = Map<Value, Value>;
@@ -86,33 +77,6 @@ export function listAt(map: Map<Value, Value>, key: Value): Value[] {
   return list;
 }
 
-/** A deep copy; objects shared inside the value stay shared in the copy. */
-export function deepCopy<V extends Value>(value: V): V {
-  return copyValue(value, new Map()) as V;
-}
-
-function copyValue(value: Value, memo: Map<object, Value>): Value {
-  if (value === null || typeof value !== 'object' || !(Array.isArray(value) || isDict(value))) return value;
-  const known = memo.get(value);
-  if (known !== undefined) return known;
-  if (Array.isArray(value)) {
-    const list: Value[] = [];
-    memo.set(value, list);
-    for (const item of value) list.push(copyValue(item, memo));
-    return list;
-  }
-  if (value instanceof Map) {
-    const map = new Map<Value, Value>();
-    memo.set(value, map);
-    for (const [key, item] of value) map.set(key, copyValue(item, memo));
-    return map;
-  }
-  const dict = newDict();
-  memo.set(value, dict);
-  for (const key in value) dict[key] = copyValue(value[key]!, memo);
-  return dict;
-}
-
 /** type(value).__name__ for rendered data, whose dicts are of a class of Salt's. */
 export const typeName = (value: Value): string => (isDict(value) ? 'OrderedDict' : pyTypeName(value));
 
@@ -127,6 +91,3 @@ function shownRepr(value: Value): string {
   const items = dictEntries(value).map(([key, item]) => `(${reprKey(key)}, ${shownRepr(item)})`);
   return items.length === 0 ? 'OrderedDict()' : `OrderedDict([${items.join(', ')}])`;
 }
-
-/** A number that Python would hold as a float. */
-export const pyFloat = (value: number): Value => (Number.isInteger(value) ? new PyFloat(value) : value);

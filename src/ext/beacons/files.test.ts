@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PlainDict } from 'halite/sdk';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { opened, plainJson, problem, until } from './beacons.test-helper.ts';
 import inotify from './inotify.ts';
 import log from './log_beacon.ts';
+import { opened, plainJson, problem, until } from './shared/testing.ts';
 import watchdog from './watchdog.ts';
 
 let root: string;

@@ -4,11 +4,11 @@ import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { dict, opened, plainJson, testContext, until } from './beacons.test-helper.ts';
 import certInfo from './cert_info.ts';
 import journald, { journalEntry, matching } from './journald.ts';
 import { describeCertificate } from './shared/certificate.ts';
 import { loginProblem, openLogins } from './shared/logins.ts';
+import { dict, opened, plainJson, testContext, until } from './shared/testing.ts';
 import { actions } from './wtmp.ts';
 
 let root: string;

@@ -9,7 +9,6 @@ import { newDict, type PlainDict } from 'halite/sdk';
 import { which } from 'halite/sdk/system';
 import { describe, expect, it, vi } from 'vitest';
 import { readProcess } from '../shared/ps/processes.ts';
-import { dict, opened, plainJson, problem, testContext, until } from './beacons.test-helper.ts';
 import diskusage from './diskusage.ts';
 import haproxy from './haproxy.ts';
 import load, { openLoad } from './load.ts';
@@ -21,6 +20,7 @@ import ps from './ps.ts';
 import saltMonitor from './salt_monitor.ts';
 import service from './service.ts';
 import sh, { commandIn, openShells, shellProcesses } from './sh.ts';
+import { dict, opened, plainJson, problem, testContext, until } from './shared/testing.ts';
 import status from './status.ts';
 import swapusage from './swapusage.ts';
 

@@ -14,9 +14,9 @@ import {
   type Value,
 } from 'halite/sdk';
 import { loadJson, loadYaml } from 'halite/sdk/codec';
-import { traverse } from 'halite/sdk/data';
+import { deepCopy, traverse } from 'halite/sdk/data';
 import { isFile, readFile } from 'halite/sdk/fs';
-import { deepCopy, dictSet, updateInPlace } from './shared/data.ts';
+import { dictSet, updateInPlace } from './shared/data.ts';
 
 /** `defaults.yaml` or `defaults.json` of a formula, from the file server. */
 async function load(formula: string, ctx: ModuleContext): Promise<Value> {

@@ -1,7 +1,7 @@
 // Execution module `service`: services of machines with scripts in /etc/init.d (System V, OpenRC without its tools).
 
 import { commandError, defineModule, fn, type ModuleContext, newDict, p, type Value } from 'halite/sdk';
-import { accessSync, constants, pathExists, readdirSync } from 'halite/sdk/fs';
+import { isExecutable, pathExists, readdirSync } from 'halite/sdk/fs';
 import { which } from 'halite/sdk/system';
 import { lines, matchesGlob } from 'halite/sdk/text';
 import {
@@ -15,15 +15,6 @@ import { unitFunctions } from './systemd_service/index.ts';
 import { isBooted } from './systemd_service/systemctl.ts';
 
 const folder = '/etc/init.d';
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 /** Scripts that are services: executable ones, without helpers. */
 function scripts(): string[] {

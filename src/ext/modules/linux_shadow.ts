@@ -93,6 +93,21 @@ const age = (doc: string, param: string, key: string, option: string, check = tr
     },
   });
 
+const isLocked = (user: PlainDict): boolean => pyStr(user['passwd'] ?? '').startsWith('!');
+const locking = (lock: boolean, doc: string, example: string) =>
+  fn({
+    doc,
+    examples: [`salt '*' shadow.${example} name`],
+    params: { name, root },
+    async run(args, ctx) {
+      const before = info(args.name, args.root);
+      if (!before['name']) return false;
+      if (isLocked(before) === lock) return true;
+      await askTool(ctx, 'passwd', [...rootOptions(args.root), lock ? '-l' : '-u', '--', args.name]);
+      return isLocked(info(args.name, args.root)) === lock;
+    },
+  });
+
 export default defineModule({
   name: 'linux_shadow',
   virtualName: 'shadow',
@@ -164,30 +179,8 @@ export default defineModule({
         return now['passwd'] === '' && now['name'] === args.name;
       },
     }),
-    lock_password: fn({
-      doc: 'Locks the password of a user.',
-      examples: ["salt '*' shadow.lock_password name"],
-      params: { name, root },
-      async run(args, ctx) {
-        const before = info(args.name, args.root);
-        if (!before['name']) return false;
-        if (pyStr(before['passwd'] ?? '').startsWith('!')) return true;
-        await askTool(ctx, 'passwd', [...rootOptions(args.root), '-l', '--', args.name]);
-        return pyStr(info(args.name, args.root)['passwd'] ?? '').startsWith('!');
-      },
-    }),
-    unlock_password: fn({
-      doc: 'Unlocks the password of a user.',
-      examples: ["salt '*' shadow.unlock_password name"],
-      params: { name, root },
-      async run(args, ctx) {
-        const before = info(args.name, args.root);
-        if (!before['name']) return false;
-        if (!pyStr(before['passwd'] ?? '').startsWith('!')) return true;
-        await askTool(ctx, 'passwd', [...rootOptions(args.root), '-u', '--', args.name]);
-        return !pyStr(info(args.name, args.root)['passwd'] ?? '').startsWith('!');
-      },
-    }),
+    lock_password: locking(true, 'Locks the password of a user.', 'lock_password'),
+    unlock_password: locking(false, 'Unlocks the password of a user.', 'unlock_password'),
     set_inactdays: age('Days after which an expired password locks the account.', 'inactdays', 'inact', '-I'),
     set_maxdays: age('Most days between changes of the password.', 'maxdays', 'max', '-M'),
     set_mindays: age('Least days between changes of the password.', 'mindays', 'min', '-m'),

@@ -159,6 +159,20 @@ const resourceParams = {
   resource: p.string({ default: null, doc: 'the file in it' }),
 };
 
+const ofResource = (doc: string, example: string, call: string) =>
+  fn({
+    doc,
+    examples: [`salt '*' virtualenv.${example} /srv/app/venv flask app.py`],
+    params: resourceParams,
+    run: (args, ctx) =>
+      ask(
+        args.venv,
+        `import sys, pkg_resources; print(pkg_resources.${call}(sys.argv[1], sys.argv[2]))`,
+        [text(args.package, 'package'), text(args.resource, 'resource')],
+        ctx,
+      ),
+  });
+
 export default defineModule({
   name: 'virtualenv_mod',
   virtualName: 'virtualenv',
@@ -194,29 +208,7 @@ export default defineModule({
           ctx,
         ),
     }),
-    get_resource_path: fn({
-      doc: 'The path of a file of a package.',
-      examples: ["salt '*' virtualenv.get_resource_path /srv/app/venv flask app.py"],
-      params: resourceParams,
-      run: (args, ctx) =>
-        ask(
-          args.venv,
-          'import sys, pkg_resources; print(pkg_resources.resource_filename(sys.argv[1], sys.argv[2]))',
-          [text(args.package, 'package'), text(args.resource, 'resource')],
-          ctx,
-        ),
-    }),
-    get_resource_content: fn({
-      doc: 'The content of a file of a package.',
-      examples: ["salt '*' virtualenv.get_resource_content /srv/app/venv flask app.py"],
-      params: resourceParams,
-      run: (args, ctx) =>
-        ask(
-          args.venv,
-          'import sys, pkg_resources; print(pkg_resources.resource_string(sys.argv[1], sys.argv[2]))',
-          [text(args.package, 'package'), text(args.resource, 'resource')],
-          ctx,
-        ),
-    }),
+    get_resource_path: ofResource('The path of a file of a package.', 'get_resource_path', 'resource_filename'),
+    get_resource_content: ofResource('The content of a file of a package.', 'get_resource_content', 'resource_string'),
   },
 });

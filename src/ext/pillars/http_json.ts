@@ -1,18 +1,13 @@
 // External pillar `http_json`: the answer of a web server, read as JSON.
 import { definePillar, dictOf, isDict, newDict, p } from 'halite/sdk';
 import { loadJson } from 'halite/sdk/codec';
-import { fetchText } from './shared/http.ts';
+import { fetchText, httpParams } from './shared/http.ts';
 
 export default definePillar({
   name: 'http_json',
   doc: 'Fetches an address; %s stands for the minion’s id and, with with_grains, <name> for a grain. The answer is JSON.',
   params: {
-    url: p.string({ doc: 'the address' }),
-    with_grains: p.bool({ default: false, doc: 'replace grains in the address' }),
-    header_dict: p.dict({ default: null, doc: 'headers to send' }),
-    auth: p.list({ default: null, doc: 'user and password as a list' }),
-    username: p.string({ default: null }),
-    password: p.string({ default: null }),
+    ...httpParams,
     namespace: p.string({ default: null, doc: 'key for the data' }),
   },
   async compile(args, ctx) {

@@ -1,19 +1,12 @@
 // External pillar `http_yaml`: the answer of a web server, read as YAML.
-import { definePillar, isDict, newDict, p } from 'halite/sdk';
+import { definePillar, isDict, newDict } from 'halite/sdk';
 import { loadYaml } from 'halite/sdk/codec';
-import { fetchText } from './shared/http.ts';
+import { fetchText, httpParams } from './shared/http.ts';
 
 export default definePillar({
   name: 'http_yaml',
   doc: 'Fetches an address; %s stands for the minion’s id and, with with_grains, <name> for a grain. The answer is YAML.',
-  params: {
-    url: p.string({ doc: 'the address' }),
-    with_grains: p.bool({ default: false, doc: 'replace grains in the address' }),
-    header_dict: p.dict({ default: null, doc: 'headers to send' }),
-    auth: p.list({ default: null, doc: 'user and password as a list' }),
-    username: p.string({ default: null }),
-    password: p.string({ default: null }),
-  },
+  params: httpParams,
   async compile(args, ctx) {
     const text = await fetchText(args, ctx);
     if (text === undefined) return newDict();

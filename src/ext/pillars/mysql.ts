@@ -1,7 +1,7 @@
 // External pillar `mysql`: rows of queries to MySQL or MariaDB, with the minion's id as parameter.
 import { definePillar, dictEntries, isDict, type PillarContext, type Value } from 'halite/sdk';
+import { loadDriver } from '../shared/sql/sql-client.ts';
 import {
-  driver,
   floatOf,
   integerOf,
   optionsOf,
@@ -25,7 +25,7 @@ function cellOf(cell: unknown, type: number | undefined): Value {
 async function open(ctx: PillarContext): Promise<SqlSession> {
   const options = optionsOf(ctx, 'mysql');
   const text = (name: string, usual: string): string => String(options.get(name) ?? usual);
-  const { createConnection } = await driver('mysql2', () => import('mysql2/promise'));
+  const { createConnection } = await loadDriver('mysql2', () => import('mysql2/promise'));
   const socket = options.get('unix_socket');
   const ssl = options.get('ssl');
   const secured =

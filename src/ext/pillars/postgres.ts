@@ -1,8 +1,8 @@
 // External pillar `postgres`: rows of queries to PostgreSQL, with the minion's id as parameter.
 import { definePillar, type PillarContext, type Value } from 'halite/sdk';
 import { loadJson } from 'halite/sdk/codec';
+import { loadDriver } from '../shared/sql/sql-client.ts';
 import {
-  driver,
   floatOf,
   integerOf,
   optionsOf,
@@ -39,7 +39,7 @@ const textList = 1009 as 25;
 async function open(ctx: PillarContext): Promise<SqlSession> {
   const options = optionsOf(ctx, 'postgres');
   const text = (name: string, usual: string): string => String(options.get(name) ?? usual);
-  const { default: pg } = await driver('pg', () => import('pg'));
+  const { default: pg } = await loadDriver('pg', () => import('pg'));
   const asText: Parser = (cell) => cell;
   const parserOf = (type: number): Parser => {
     const inner = lists.get(type);

@@ -1,6 +1,7 @@
 // External pillar `sqlite3`: rows of queries to a SQLite file of the master, with the minion's id as parameter.
 import { definePillar, type PillarContext, type Value } from 'halite/sdk';
-import { driver, floatOf, optionsOf, type SqlSession, sqlParams, sqlPillar } from './shared/sql-pillar.ts';
+import { loadDriver } from '../shared/sql/sql-client.ts';
+import { floatOf, optionsOf, type SqlSession, sqlParams, sqlPillar } from './shared/sql-pillar.ts';
 
 function cellOf(cell: unknown): Value {
   if (typeof cell === 'bigint') return Number.isSafeInteger(Number(cell)) ? Number(cell) : cell;
@@ -11,7 +12,7 @@ function cellOf(cell: unknown): Value {
 async function open(ctx: PillarContext): Promise<SqlSession> {
   const options = optionsOf(ctx, 'sqlite3');
   const file = String(options.get('database') ?? '/var/lib/salt/pillar.db');
-  const { default: Database } = await driver('better-sqlite3', () => import('better-sqlite3'));
+  const { default: Database } = await loadDriver('better-sqlite3', () => import('better-sqlite3'));
   const database = new Database(file, { fileMustExist: true, timeout: Number(options.get('timeout') ?? 5) * 1000 });
   return {
     async query(query, minionId) {

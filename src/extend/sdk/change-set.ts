@@ -2,7 +2,7 @@
 // test.
 import { isTruthy } from '../../base/codec/python/index.ts';
 import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
-import { HaliteError } from '../../base/errors/index.ts';
+import { isFailure } from './fs/os-errors.ts';
 import { type KnownKeys, withKnownKeys } from './known-keys.ts';
 import type { Changes } from './resource.ts';
 import type { StateContext, StateExtra, StateResult } from './states.ts';
@@ -85,7 +85,7 @@ export interface ChangeSetSpec {
   readonly extra?: StateExtra;
   /** The changes are not shown under test. */
   readonly hidden?: boolean;
-  /** The comment when an error is thrown. */
+  /** The comment when a function fails (`commandError` and the like, or an error of the operating system). */
   error?(message: string): string;
 }
 
@@ -116,7 +116,7 @@ export async function changeSet(ctx: StateContext, spec: ChangeSetSpec): Promise
   try {
     await spec.each(set);
   } catch (error) {
-    if (spec.error === undefined || !(error instanceof HaliteError)) throw error;
+    if (spec.error === undefined || !isFailure(error)) throw error;
     return ctx.fail(spec.error(error.message), { changes, ...spec.extra });
   }
   const planned = ctx.test && set.isChanged;

@@ -106,7 +106,7 @@ export interface ModuleContext {
   readonly master?: OrchestrationServices | undefined;
   /** Shared by the functions of one job process: a cache that ends with the process. */
   readonly cache: Map<string, unknown>;
-  /** Calls an execution function; a literal name has to be that of a built-in function here (see calls.ts). */
+  /** Calls an execution function, built-in or not. `callWith` also passes keyword arguments. */
   call<F extends string>(fun: F & KnownFunction<F>, ...args: CallArguments<F>): Promise<Value>;
   callWith<F extends string>(fun: F & KnownFunction<F>, args: readonly Value[], kwargs: PlainDict): Promise<Value>;
   exec(file: string, args: readonly string[], options?: ExecOptions): Promise<ExecResult>;

@@ -6,6 +6,7 @@ export interface ExtensionLog {
   warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
   error(message: string, fields?: Readonly<Record<string, unknown>>): void;
 }
+export type LogLevel = keyof ExtensionLog;
 
 export interface ExecOptions {
   readonly cwd?: string;

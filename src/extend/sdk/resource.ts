@@ -2,7 +2,7 @@
 
 import { isTruthy } from '../../base/codec/python/index.ts';
 import { type Dict, newDict, type Value } from '../../base/codec/value.ts';
-import { HaliteError } from '../../base/errors/index.ts';
+import { isFailure } from './fs/os-errors.ts';
 import { type KnownKeys, withKnownKeys } from './known-keys.ts';
 import type { StateContext, StateExtra, StateResult } from './states.ts';
 
@@ -69,7 +69,10 @@ export interface Resource<Found, Difference, Answer> {
    */
   readonly changes?: Given<Changes, AfterChange<Found, Difference, Answer>>;
   readonly testChanges?: Given<Changes, BeforeChange<Found, Difference>>;
-  /** The comment when an error is thrown: its message, and whether finding or changing failed. */
+  /**
+   * The comment when a function fails (`commandError` and the like, or an error of the operating system): its message,
+   * and whether finding or changing failed. Any other error is a mistake in the code and is shown with its trace.
+   */
   error?(message: string, during: 'find' | 'change'): string;
 }
 
@@ -90,7 +93,7 @@ async function guarded<T>(
   try {
     return { value: await work() };
   } catch (error) {
-    if (failure === undefined || !(error instanceof HaliteError)) throw error;
+    if (failure === undefined || !isFailure(error)) throw error;
     return { result: failure(error.message) };
   }
 }
@@ -165,8 +168,8 @@ export async function resource<
 }
 
 /**
- * A state, or a step of one, whose execution function finds and changes at once (`cron.set_job` returns whether the job
- * existed): under test `forecast` is called, which only reads, otherwise `apply`.
+ * A state, or a step of one, whose function finds and changes at once (`cron.set_job` returns whether the job existed):
+ * under test `forecast` is called, which only reads, otherwise `apply`.
  */
 export const withForecast = async <Result>(
   ctx: StateContext,

@@ -1,6 +1,8 @@
 // The records of a spool for a returner, and the messages between the master and the thread that delivers them.
+
 import { pack, unpack } from '../../base/codec/msgpack/index.ts';
 import type { PlainDict, Value } from '../../base/codec/value.ts';
+import type { LogLevel } from '../../extend/sdk/exec.ts';
 
 /** `jobs`: the master job cache; `events`: event_return; `via`: results that minions asked the master to pass on. */
 export const purposes = ['jobs', 'events', 'via'] as const;
@@ -49,7 +51,6 @@ export interface Progress {
   readonly removed?: boolean;
 }
 
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 export type FromReturnerWorker =
   | { readonly t: 'progress'; readonly name: string; readonly progress: Progress }
   | { readonly t: 'answer'; readonly n: number; readonly body?: Uint8Array; readonly error?: string }

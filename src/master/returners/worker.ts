@@ -5,9 +5,10 @@ import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError, messageOf } from '../../base/errors/index.ts';
 import { openReturner } from '../../engine/exec/returners/index.ts';
 import { Loader, sdkUrl } from '../../extend/loader/index.ts';
+import type { LogLevel } from '../../extend/sdk/exec.ts';
 import type { ExtensionLog, JobCache, ReturnerSession } from '../../extend/sdk/index.ts';
 import { Delivery } from './deliver.ts';
-import type { FromReturnerWorker, LogLevel, ToReturnerWorker } from './records.ts';
+import type { FromReturnerWorker, ToReturnerWorker } from './records.ts';
 
 const given = parentPort;
 if (!given) throw new Error('this program is a worker of salt-master');

@@ -2,13 +2,11 @@
 import type { MasterOpts } from '../../base/config/index.ts';
 import type { KeyServices } from '../../extend/sdk/index.ts';
 import type { EventBus } from '../../protocol/event/bus.ts';
-import { type KeyStore, keyServices } from '../../store/keys.ts';
+import { type KeyAct, type KeyStore, keyServices } from '../../store/keys.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { Mine } from '../fleet/mine.ts';
 import type { Tracker } from '../tracking/tracker.ts';
 import type { Secrets } from './secrets.ts';
-
-export type KeyAct = 'accept' | 'reject' | 'delete';
 
 export interface KeyChangeParts {
   readonly opts: Pick<MasterOpts, 'raw' | 'rotate_aes_key'>;

@@ -1,6 +1,8 @@
 // Beacons for salt-call: changes are written to the minion's file, which a running daemon watches.
+
 import type { Dict, PlainDict } from '../../base/codec/value.ts';
 import type { MinionOpts } from '../../base/config/index.ts';
+import { fileVersion } from '../../base/config/saved-section.ts';
 import {
   answerBeacons,
   availableBeacons,
@@ -8,7 +10,6 @@ import {
   prepareBeacon,
   readSavedBeacons,
   savedBeaconsPath,
-  savedBeaconsVersion,
   writeSavedBeacons,
 } from '../../engine/beacons/index.ts';
 import { beaconContext } from '../../engine/beacons/process.ts';
@@ -26,7 +27,7 @@ export async function openFileBeacons(parts: CallerBeaconParts): Promise<(reques
   const { opts, pillar, runtime } = parts;
   const path = savedBeaconsPath(opts.raw);
   // The file takes precedence, because it may be newer than what was read at start.
-  const known = (await savedBeaconsVersion(path)) !== '';
+  const known = (await fileVersion(path)) !== '';
   const own = known ? await readSavedBeacons(path) : configuredBeacons(opts);
   const save = async (beacons: PlainDict): Promise<string> => {
     await writeSavedBeacons(path, beacons);

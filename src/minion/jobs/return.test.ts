@@ -6,7 +6,7 @@ import { newDict, type PlainDict } from '../../base/codec/value.ts';
 import { memoryLogger } from '../../base/log/testing.ts';
 import type { JobReturn } from '../../protocol/job/job-return.ts';
 import { runningFields } from '../../protocol/wire/messages/job.ts';
-import { testFolder, testOpts } from '../link/fake-master.test-helper.ts';
+import { testFolder, testOpts } from '../link/testing.ts';
 import { followJob } from './lifecycle.ts';
 import { ProcFiles } from './proc-files.ts';
 import { Returns } from './return.ts';

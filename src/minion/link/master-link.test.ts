@@ -8,10 +8,10 @@ import { durableField } from '../../protocol/job/verdict.ts';
 import { jobFields } from '../../protocol/wire/messages/job.ts';
 import { readBoot, readPresenceTopic, verifyPresence } from '../../protocol/wire/presence-topic.ts';
 import { RecentJobs } from '../jobs/recent-jobs.ts';
-import { eventually, FakeMaster, recorded, testFolder, testKeys, testOpts } from './fake-master.test-helper.ts';
 import { loadIdentity } from './identity.ts';
 import { MasterLink } from './master-link.ts';
 import { Receiver } from './receive.ts';
+import { eventually, FakeMaster, recorded, testFolder, testKeys, testOpts } from './testing.ts';
 import { MasterTrust } from './trust.ts';
 
 let folder: ReturnType<typeof testFolder>;

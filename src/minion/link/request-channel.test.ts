@@ -6,9 +6,9 @@ import { pack, unpack } from '../../base/codec/msgpack/index.ts';
 import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { Crypticle, chunkHeadBytes, loadPublicKey } from '../../base/crypto/index.ts';
 import type { Credentials } from './auth-reply.ts';
-import { testFolder, testKeys, testOpts } from './fake-master.test-helper.ts';
 import { loadIdentity } from './identity.ts';
 import { RequestChannel } from './request-channel.ts';
+import { testFolder, testKeys, testOpts } from './testing.ts';
 
 const fresh = (): Crypticle => new Crypticle(Crypticle.generateKeyString());
 const content = Buffer.from('the bytes of a file');

@@ -6,9 +6,9 @@ import { newDict, type Value } from '../../base/codec/value.ts';
 import { cleanKey, fingerprint, fingerprintWhole, publicPem, signKeyText } from '../../base/crypto/index.ts';
 import { memoryLogger } from '../../base/log/testing.ts';
 import { type AuthResult, judgeReply } from './auth-reply.ts';
-import { FakeMaster, recorded, testFolder, testKeys, testOpts } from './fake-master.test-helper.ts';
 import { loadIdentity } from './identity.ts';
 import { type SignInOptions, signIn, signInOnce } from './sign-in.ts';
+import { FakeMaster, recorded, testFolder, testKeys, testOpts } from './testing.ts';
 import { MasterTrust } from './trust.ts';
 
 let folder: ReturnType<typeof testFolder>;

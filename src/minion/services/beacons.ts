@@ -1,4 +1,5 @@
 // The minion's beacons: configured in its files and its pillar, changed by functions; their events go to every master.
+
 import {
   asDict,
   type Dict,
@@ -10,6 +11,7 @@ import {
   type Value,
 } from '../../base/codec/value.ts';
 import type { MinionOpts } from '../../base/config/index.ts';
+import { fileVersion } from '../../base/config/saved-section.ts';
 import { messageOf } from '../../base/errors/index.ts';
 import type { Logger } from '../../base/log/index.ts';
 import { pyEquals } from '../../base/util/py-equals.ts';
@@ -19,7 +21,6 @@ import {
   BeaconWorker,
   readSavedBeacons,
   savedBeaconsPath,
-  savedBeaconsVersion,
   type Validity,
   writeSavedBeacons,
 } from '../../engine/beacons/index.ts';
@@ -112,7 +113,7 @@ export class MinionBeacons {
   async followFile(): Promise<void> {
     if (!this.#started) return;
     await this.#started;
-    const version = await savedBeaconsVersion(this.#path);
+    const version = await fileVersion(this.#path);
     if (version === this.#version) return;
     this.#version = version;
     try {
@@ -131,7 +132,7 @@ export class MinionBeacons {
   }
 
   async #begin(): Promise<void> {
-    this.#version = await savedBeaconsVersion(this.#path);
+    this.#version = await fileVersion(this.#path);
     this.#saved = await readSavedBeacons(this.#path).catch(newDict);
     await this.#parts.grains().catch(() => undefined);
   }
@@ -151,7 +152,7 @@ export class MinionBeacons {
   async #save(beacons: PlainDict): Promise<string> {
     await writeSavedBeacons(this.#path, beacons);
     this.#saved = beacons;
-    this.#version = await savedBeaconsVersion(this.#path);
+    this.#version = await fileVersion(this.#path);
     return this.#path;
   }
 

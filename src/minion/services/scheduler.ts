@@ -1,4 +1,5 @@
 // The minion's scheduler: runs jobs of `schedule` (configuration and pillar) like jobs of a master.
+
 import {
   asDict,
   type Dict,
@@ -10,6 +11,7 @@ import {
   type Value,
 } from '../../base/codec/value.ts';
 import type { MinionOpts } from '../../base/config/index.ts';
+import { fileVersion } from '../../base/config/saved-section.ts';
 import { messageOf } from '../../base/errors/index.ts';
 import type { Logger } from '../../base/log/index.ts';
 import { generateJid } from '../../base/util/index.ts';
@@ -21,7 +23,6 @@ import {
   Schedule,
   type ScheduledRun,
   savedPath,
-  savedVersion,
   writeSaved,
 } from '../../engine/schedule/index.ts';
 import type { PublishedJob, RunningJob } from '../../protocol/job/job.ts';
@@ -121,7 +122,7 @@ export class MinionScheduler {
       void this.#followFile().then(() => Promise.all([this.#schedule.tick(), this.#parts.alsoLook?.()]));
     this.#timer = setInterval(look, tickMs);
     this.#timer.unref();
-    this.#version = await savedVersion(this.#path);
+    this.#version = await fileVersion(this.#path);
     this.#saved = await readSaved(this.#path).catch(newDict);
     look();
   }
@@ -160,12 +161,12 @@ export class MinionScheduler {
   async #write(schedule: PlainDict): Promise<void> {
     await writeSaved(this.#path, schedule);
     this.#saved = schedule;
-    this.#version = await savedVersion(this.#path);
+    this.#version = await fileVersion(this.#path);
   }
 
   /** salt-call and users change the file: changes are applied immediately. */
   async #followFile(): Promise<void> {
-    const version = await savedVersion(this.#path);
+    const version = await fileVersion(this.#path);
     if (version === this.#version) return;
     this.#version = version;
     try {

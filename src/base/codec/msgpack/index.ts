@@ -4,3 +4,4 @@ export { type UnpackOptions, unpack, unpacked } from './decode.ts';
 export { pack } from './encode.ts';
 export { PackedValue } from './packed.ts';
 export { unpackShallow } from './shallow.ts';
+export { packValue, unpackValue } from './trusted.ts';

@@ -1,9 +1,9 @@
 // The YAML cases of the design, and generated documents, all recorded from real Salt.
 import { describe, expect, it } from 'vitest';
-import { decodeValue, type Encoded, encodeValue, type LoadOutcome, readFixture } from './case-values.test-helper.ts';
 import { dumpYaml } from './dump.ts';
 import { YamlError } from './error.ts';
 import { loadYaml } from './load.ts';
+import { decodeValue, type Encoded, encodeValue, type LoadOutcome, readFixture } from './testing.ts';
 
 interface LoadCase {
   readonly id: string;

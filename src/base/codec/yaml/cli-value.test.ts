@@ -1,8 +1,8 @@
 // Command-line values against facts recorded from real Salt.
 import { describe, expect, it } from 'vitest';
 import { newDict } from '../value.ts';
-import { type Encoded, encodeValue, readFixture } from './case-values.test-helper.ts';
 import { conditionInput, parseCliYaml, parseInput } from './cli-value.ts';
+import { type Encoded, encodeValue, readFixture } from './testing.ts';
 
 interface InputFact {
   readonly input: string[];

@@ -3,10 +3,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { HaliteError } from '../../errors/index.ts';
 import { dictOf, newDict, PyFloat, type Value } from '../value.ts';
-import { encodeValue } from './case-values.test-helper.ts';
 import { markOrdered, setOf, tupleOf } from './collections.ts';
 import { dumpYaml } from './dump.ts';
 import { loadYaml } from './load.ts';
+import { encodeValue } from './testing.ts';
 
 const inAllStyles = (value: Value): string[] => [true, false, null].map((flow) => dumpYaml(value, { flow }));
 

@@ -1,9 +1,10 @@
 // The returners' side in a separate process: gets results from the daemon, saves them, and reports failures.
 
+import { packValue } from '../../../base/codec/msgpack/index.ts';
 import { newDict, type PlainDict } from '../../../base/codec/value.ts';
 import { withTimeout } from '../../../base/util/with-timeout.ts';
 import type { Loader } from '../../../extend/loader/index.ts';
-import { type FromJobProcess, packValue, type ToJobProcess, unpackDict } from '../job-messages.ts';
+import { type FromJobProcess, type ToJobProcess, unpackDict } from '../job-messages.ts';
 import type { OpenReturner } from './open.ts';
 import { type ReturnerChoice, type ReturnerProblem, ReturnerSessions } from './sessions.ts';
 

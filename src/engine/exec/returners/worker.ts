@@ -1,10 +1,11 @@
 // The daemon's side of returners: one process that loads their libraries, started for the first result, ended when
 // idle.
 import type { ChildProcess } from 'node:child_process';
+import { packValue, unpackValue } from '../../../base/codec/msgpack/index.ts';
 import { newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import type { ExtensionLog } from '../../../extend/sdk/index.ts';
 import { detachChild, forkJobProcess } from '../fork-job-process.ts';
-import { type FromJobProcess, packValue, type ToJobProcess, unpackValue } from '../job-messages.ts';
+import type { FromJobProcess, ToJobProcess } from '../job-messages.ts';
 import type { WorkerData } from '../job-worker.ts';
 import type { ReturnerChoice, ReturnerProblem } from './sessions.ts';
 

@@ -3,6 +3,7 @@ import { copyFile, mkdir, readFile, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { asList, dictEntries, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import { HaliteError } from '../../../base/errors/index.ts';
+import { isSaltUrl, parseSaltUrl, saltUrl } from '../../../base/util/salt-url.ts';
 import type {
   CacheDirOptions,
   FetchOptions,
@@ -23,7 +24,7 @@ import { getFolder, inOrder, patternTest, stateNames } from './folders.ts';
 import { CachePlaces } from './places.ts';
 import { pushFile } from './push.ts';
 import { type FileSource, fileSource } from './source.ts';
-import { isSaltUrl, parseSaltUrl, saltUrl, serverPath } from './url.ts';
+import { serverPath } from './url.ts';
 import { UrlFetcher } from './url-fetcher.ts';
 
 export interface FileClientParts {

@@ -2,8 +2,9 @@
 import { mkdir } from 'node:fs/promises';
 import { matchesGlob } from '../../../base/util/fnmatch.ts';
 import { pyRegexSearch } from '../../../base/util/pyregex.ts';
+import { parseSaltUrl, saltUrl } from '../../../base/util/salt-url.ts';
 import type { FetchOptions, FileClient } from '../../../extend/sdk/index.ts';
-import { parseSaltUrl, saltUrl, serverPath } from './url.ts';
+import { serverPath } from './url.ts';
 
 /** Files fetched at the same time when there are many. */
 const atOnce = 8;

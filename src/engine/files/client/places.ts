@@ -5,8 +5,9 @@ import { readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { compareText } from '../../../base/codec/json/compare-text.ts';
 import { HaliteError } from '../../../base/errors/index.ts';
+import { isSaltUrl, parseSaltUrl } from '../../../base/util/salt-url.ts';
 import { cleanRelative, isEnvironmentName, splitRequestPath } from '../paths.ts';
-import { isSaltUrl, parseSaltUrl, urlParts } from './url.ts';
+import { urlParts } from './url.ts';
 
 const maxNameLength = 255;
 
@@ -59,7 +60,7 @@ export class CachePlaces {
 
   /** Its current path; '' when it is not cached. An escaped path is returned escaped. */
   present(path: string, saltenv: string): string {
-    const salt = isSaltUrl(path) ? parseSaltUrl(path) : { path, saltenv: undefined };
+    const salt = parseSaltUrl(path);
     const name = salt.path.replace(/^[|/]+/, '');
     const prefix = salt.path.startsWith('|') ? '|' : '';
     const places = [

@@ -1,5 +1,6 @@
-// URLs of files as Salt parses them: `salt://path?saltenv=env`, and the parts of any other.
+// URLs of files as Salt parses them: paths on the file server, and the parts of any other.
 import { HaliteError } from '../../../base/errors/index.ts';
+import { isSaltUrl, parseSaltUrl } from '../../../base/util/salt-url.ts';
 
 export interface UrlParts {
   /** Lower case; '' for a plain path. */
@@ -7,30 +8,6 @@ export interface UrlParts {
   readonly netloc: string;
   readonly path: string;
   readonly query: string;
-}
-
-const saltScheme = 'salt://';
-
-export function isSaltUrl(url: string): boolean {
-  return url.startsWith(saltScheme);
-}
-
-/**
- * The path and the environment of a `salt://` URL. Only `?saltenv=` ends the path: other question marks belong to
- * names.
- */
-export function parseSaltUrl(url: string): { path: string; saltenv: string | undefined } {
-  const resource = url.slice(saltScheme.length);
-  // `?env=` is used in very old trees; Salt drops it.
-  const old = resource.indexOf('?env=');
-  if (old >= 0) return { path: resource.slice(0, old), saltenv: undefined };
-  const at = resource.indexOf('?saltenv=');
-  if (at < 0) return { path: resource, saltenv: undefined };
-  return { path: resource.slice(0, at), saltenv: resource.slice(at + '?saltenv='.length) };
-}
-
-export function saltUrl(path: string): string {
-  return saltScheme + path.replaceAll('\\', '/');
 }
 
 /** A path on the file server. Throws for any other URL, in Salt's words. */

@@ -1,8 +1,9 @@
 // Converts high data to low chunks: one per state and name, with all arguments in one dict.
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { asList, type Dict, dictEntries, isDict, newDict, type Value } from '../../../base/codec/value.ts';
+import { deepCopy } from '../../../base/util/deep-copy.ts';
 import { pyEquals } from '../../../base/util/index.ts';
-import { type Body, type Chunk, deepCopy, firstKey, firstValue, type High, isBody, isHidden } from '../data.ts';
+import { type Body, type Chunk, firstKey, firstValue, type High, isBody, isHidden } from '../data.ts';
 import { orderChunks } from './order.ts';
 
 /** The chunks of high data, in the order in which they are run. */

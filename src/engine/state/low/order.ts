@@ -2,8 +2,8 @@
 
 import { compareText } from '../../../base/codec/json/compare-text.ts';
 import { pyStr } from '../../../base/codec/python/index.ts';
-import { asNumber, PyFloat, type Value } from '../../../base/codec/value.ts';
-import { type Chunk, pyFloat } from '../data.ts';
+import { asNumber, PyFloat, pyFloat, type Value } from '../../../base/codec/value.ts';
+import type { Chunk } from '../data.ts';
 
 /** As in Salt: `last` is this much after the highest given number. */
 const lastOffset = 1_000_000;

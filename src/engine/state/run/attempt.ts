@@ -14,7 +14,8 @@ import {
 import { HaliteError } from '../../../base/errors/index.ts';
 import type { ModuleContext, StateContext } from '../../../extend/sdk/index.ts';
 import { inReadOnly } from '../../../extend/sdk/read-only.ts';
-import { bindArguments, isCommandNotFound, isHaliteError, pythonTraceback } from '../../exec/index.ts';
+import { type BoundArguments, bindArguments } from '../../exec/bind.ts';
+import { isCommandNotFound, isHaliteError, pythonTraceback } from '../../exec/index.ts';
 import type { Chunk } from '../data.ts';
 import { type CheckHost, runCheckCommands, runChecks } from './checks.ts';
 import type { PreparedCall } from './contexts.ts';
@@ -86,9 +87,19 @@ async function conditionsHold(low: Chunk, full: string, scene: AttemptScene): Pr
 /** The function itself. */
 export async function callNow({ full, found, kwargs, context }: PreparedCall): Promise<PlainDict> {
   const call = await fillSlots({ args: [], kwargs }, context);
-  const bound = bindArguments(found.name, found.fn.params, [], call.kwargs);
+  const bound = boundArguments(found, call.kwargs);
   const run = async (): Promise<PlainDict> => asPlain((await found.fn.run(bound as never, context)) ?? null);
   return context.test ? callInTestMode(full, context, run) : run();
+}
+
+/** What does not fit the declaration is a mistake in the state file: a trace through our code would not help. */
+function boundArguments({ name, fn }: PreparedCall['found'], kwargs: PlainDict): BoundArguments {
+  try {
+    return bindArguments(name, fn.params, [], kwargs);
+  } catch (error) {
+    if (!(error instanceof HaliteError)) throw error;
+    throw new HaliteError('state.arguments', error.message, { cause: error });
+  }
 }
 
 /** Nothing may be changed inside; attempts are reported, even if the state caught the error. */
@@ -140,11 +151,14 @@ export function exceptionResult(low: Chunk, thrown: unknown): PlainDict {
   ]);
 }
 
+/** Errors whose message says what to change: in the state file, or in the declaration of an extension. */
+const selfExplaining: ReadonlySet<string> = new Set(['state.read-only', 'state.arguments', 'extension.broken']);
+
 function exceptionText({ state, fun }: Chunk, thrown: unknown): string {
   // The solution is clear without a stack trace.
   if (isCommandNotFound(thrown))
     return `Command required for '${pyStr(state)}.${pyStr(fun)}' not found: ${thrown.message}`;
-  if (isHaliteError(thrown) && thrown.code === 'state.read-only') return thrown.message;
+  if (isHaliteError(thrown) && selfExplaining.has(thrown.code)) return thrown.message;
   return `An exception occurred in this state: ${pythonTraceback(withPythonName(thrown))}`;
 }
 

@@ -13,9 +13,10 @@ import {
   type Value,
 } from '../../../base/codec/value.ts';
 import { HaliteError } from '../../../base/errors/index.ts';
+import { deepCopy } from '../../../base/util/deep-copy.ts';
 import { traverse } from '../../../base/util/index.ts';
 import type { ModuleContext } from '../../../extend/sdk/index.ts';
-import { type Chunk, deepCopy, shown } from '../data.ts';
+import { type Chunk, shown } from '../data.ts';
 import { fillSlots } from './slots.ts';
 
 /** What checks need from the run. */

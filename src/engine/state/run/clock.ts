@@ -1,6 +1,5 @@
 // Start times and durations in the form of state results.
-import { newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
-import { pyFloat } from '../data.ts';
+import { newDict, type PlainDict, pyFloat, type Value } from '../../../base/codec/value.ts';
 
 /** A time, to the microsecond. */
 export interface Moment {

@@ -1,9 +1,8 @@
 // `retry`: how often and when a state is retried, and the combined result of all attempts.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isTruthy, pyStr } from '../../../base/codec/python/index.ts';
-import { type Dict, dictGet, isDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
+import { type Dict, dictGet, isDict, type PlainDict, pyFloat, type Value } from '../../../base/codec/value.ts';
 import type { ExtensionLog } from '../../../extend/sdk/index.ts';
-import { pyFloat } from '../data.ts';
 import { unifyResult } from './unify.ts';
 
 export interface Retry {

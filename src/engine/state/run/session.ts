@@ -15,6 +15,7 @@ import type { ModuleContext } from '../../../extend/sdk/index.ts';
 import { createContext, type JobState, matchesMinion, type Runtime } from '../../exec/index.ts';
 import { renderHost } from '../../exec/render-host.ts';
 import type { RenderHost } from '../../render/index.ts';
+import { notAvailable } from './verify-chunk.ts';
 
 type Opts = Readonly<Record<string, Value>>;
 
@@ -130,7 +131,7 @@ export class StateSession {
   missingReason(full: string): string {
     const module = full.split('.', 1)[0]!;
     const why = this.#loader.reason('states', module);
-    return why === undefined ? `'${full}' is not available.` : `'${module}' __virtual__ returned False: ${why}`;
+    return why === undefined ? notAvailable(full) : `'${module}' __virtual__ returned False: ${why}`;
   }
 
   /** An option that may also be in grains or pillar. */

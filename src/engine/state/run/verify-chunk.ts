@@ -6,6 +6,9 @@ import type { FoundFunction } from '../../../extend/loader/index.ts';
 import { type Chunk, firstKey, firstValue, shown, typeName } from '../data.ts';
 import { stateSignature } from './bind.ts';
 
+/** Salt's words for a function of which nothing is known. */
+export const notAvailable = (full: string): string => `'${full}' is not available.`;
+
 /** The source of state functions. */
 export interface StateModules {
   find(full: string): Promise<FoundFunction<'states'> | undefined>;
@@ -50,8 +53,11 @@ function takeUmask(low: Chunk, errors: string[]): void {
 }
 
 function notFound(modules: StateModules, full: string, low: Chunk): string[] {
-  if (!('__sls__' in low)) return [`Specified state '${full}' was not found`];
-  return [`State '${full}' was not found in SLS '${pyStr(low['__sls__'])}'`, `Reason: ${modules.missingReason(full)}`];
+  const reason = modules.missingReason(full);
+  if ('__sls__' in low) return [`State '${full}' was not found in SLS '${pyStr(low['__sls__'])}'`, `Reason: ${reason}`];
+  // Salt never says the reason here; it is added only when there is more to say than that the state does not exist.
+  const known = reason === notAvailable(full) ? [] : [`Reason: ${reason}`];
+  return [`Specified state '${full}' was not found`, ...known];
 }
 
 /** For a module that cannot react to changes, `watch` becomes `require`. */

@@ -22,8 +22,8 @@ import {
   type Value,
 } from 'halite/sdk';
 import { compareText, dumpJson, loadJson, YamlError } from 'halite/sdk/codec';
-import { defaultDelimiter, traverse } from 'halite/sdk/data';
-import { deepCopy, dictDelete, dictSet, filterBy, splitLast, valuesAt } from '../shared/data.ts';
+import { deepCopy, defaultDelimiter, traverse } from 'halite/sdk/data';
+import { dictDelete, dictSet, filterBy, splitLast, valuesAt } from '../shared/data.ts';
 import { grainsPath, readGrainsFile, writeGrainsFile } from '../shared/grains-file.ts';
 
 /** Grains that are hidden when grains are shown to others. */

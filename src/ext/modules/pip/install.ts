@@ -11,7 +11,7 @@ import {
   pythonError,
   type Value,
 } from 'halite/sdk';
-import { accessSync, constants, dirName, isDirectory, pathExists } from 'halite/sdk/fs';
+import { dirName, isDirectory, isWritable, pathExists } from 'halite/sdk/fs';
 import {
   environment,
   forgetVersion,
@@ -38,15 +38,6 @@ function several(value: Value): string[] {
 const each = (option: string, value: Value): string[] => several(value).flatMap((item) => [option, item]);
 const flag = (option: string, value: Value): string[] => (value ? [option] : []);
 const valued = (option: string, value: Value): string[] => (value ? [option, pyStr(value)] : []);
-
-function isWritable(path: string): boolean {
-  try {
-    accessSync(path, constants.W_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 function logOption(log: Value): string[] {
   if (!log) return [];
@@ -182,8 +173,12 @@ function wheelOptions(a: InstallArgs, version: string | null, ctx: ModuleContext
   return options;
 }
 
-/** `pip install`: the answer of cmd.run_all, or `{result: False, comment}` for a missing file. */
-export async function install(a: InstallArgs, kwargs: PlainDict, ctx: ModuleContext): Promise<Value> {
+/** Runs with the options for the requirements files; answers with a failure when one of them is missing. */
+async function withFiles(
+  a: InstallArgs,
+  ctx: ModuleContext,
+  run: (at: Where, options: readonly string[]) => Promise<Value>,
+): Promise<Value> {
   const at: Where = { bin_env: a['bin_env'] ?? null, user: a['user'] ?? null, cwd: a['cwd'] ?? null };
   const files = await requirementFiles(a['requirements'] ?? null, at, pyStr(a['saltenv'] ?? 'base'), ctx);
   try {
@@ -192,12 +187,22 @@ export async function install(a: InstallArgs, kwargs: PlainDict, ctx: ModuleCont
         ['result', false],
         ['comment', `pip requirements file '${files.missing}' not found`],
       ]);
+    return await run(at, files.options);
+  } finally {
+    forgetVersion(at.bin_env, ctx);
+    files.dispose();
+  }
+}
+
+/** `pip install`: the answer of cmd.run_all, or `{result: False, comment}` for a missing file. */
+export async function install(a: InstallArgs, kwargs: PlainDict, ctx: ModuleContext): Promise<Value> {
+  return withFiles(a, ctx, async (at, files) => {
     const version = await pipVersion(at, ctx);
     // Commas inside conditions arrive as semicolons, because commas separate packages.
     const pkgs = several(a['pkgs'] ?? null).map((name) => name.replaceAll(';', ','));
     const args = [
       'install',
-      ...files.options,
+      ...files,
       ...wheelOptions(a, version, ctx),
       ...logOption(a['log'] ?? null),
       ...proxyOption(a['proxy'] ?? null, ctx.opts),
@@ -220,25 +225,15 @@ export async function install(a: InstallArgs, kwargs: PlainDict, ctx: ModuleCont
       ]);
     environment(a['env_vars'] ?? null);
     return (await runPip(args, at, ctx, a['env_vars'] ?? null, kwargs)) as unknown as Value;
-  } finally {
-    forgetVersion(at.bin_env, ctx);
-    files.dispose();
-  }
+  });
 }
 
 export async function uninstall(a: InstallArgs, ctx: ModuleContext): Promise<Value> {
-  const at: Where = { bin_env: a['bin_env'] ?? null, user: a['user'] ?? null, cwd: a['cwd'] ?? null };
-  const files = await requirementFiles(a['requirements'] ?? null, at, pyStr(a['saltenv'] ?? 'base'), ctx);
-  try {
-    if (files.missing !== undefined)
-      return newDict([
-        ['result', false],
-        ['comment', `pip requirements file '${files.missing}' not found`],
-      ]);
+  return withFiles(a, ctx, async (at, files) => {
     const args = [
       'uninstall',
       '-y',
-      ...files.options,
+      ...files,
       ...valued('--log', a['log'] ?? null),
       ...proxyOption(a['proxy'] ?? null, ctx.opts),
       ...timeoutOption(a['timeout'] ?? null),
@@ -246,8 +241,5 @@ export async function uninstall(a: InstallArgs, ctx: ModuleContext): Promise<Val
       ...extraOptions(a['extra_args'] ?? null),
     ];
     return (await runPip(args, at, ctx)) as unknown as Value;
-  } finally {
-    forgetVersion(at.bin_env, ctx);
-    files.dispose();
-  }
+  });
 }

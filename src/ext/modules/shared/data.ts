@@ -3,7 +3,6 @@ import {
   type Dict,
   dictEntries,
   dictGet,
-  dictOf,
   isDict,
   isTruthy,
   pyEquals,
@@ -11,15 +10,8 @@ import {
   pythonError,
   type Value,
 } from 'halite/sdk';
-import { mergeRecurse, traverse } from 'halite/sdk/data';
+import { deepCopy, mergeRecurse, traverse } from 'halite/sdk/data';
 import { matchesGlob } from 'halite/sdk/text';
-
-/** A copy that shares no list or dict with the original. */
-export function deepCopy(value: Value): Value {
-  if (Array.isArray(value)) return value.map(deepCopy);
-  if (isDict(value)) return dictOf(dictEntries(value).map(([key, item]) => [key, deepCopy(item)] as const));
-  return value;
-}
 
 export function dictSet(dict: Dict, key: Value, value: Value): void {
   if (dict instanceof Map) dict.set(key, value);
@@ -76,7 +68,7 @@ export function filterBy(lookup: Dict, values: readonly Value[], options: Filter
     if (!isDict(options.merge)) throw pythonError('SaltException', 'filter_by merge argument must be a dictionary.');
     if (found === undefined || found === null) found = options.merge;
     // In place, as Salt does: the entry of the caller's own dictionary changes.
-    else if (isDict(found)) updateInPlace(found, deepCopy(options.merge) as Dict, false);
+    else if (isDict(found)) updateInPlace(found, deepCopy(options.merge), false);
   }
   return found ?? null;
 }

@@ -1,16 +1,17 @@
 // One HTTP request for `http_yaml` and `http_json`, with the minion's id and grains in the address.
-import { type Dict, dictEntries, messageOf, newDict, type PillarContext, pyStr, type Value } from 'halite/sdk';
+import { type ArgsOf, dictEntries, messageOf, newDict, type PillarContext, p, pyStr } from 'halite/sdk';
 import { traverse } from 'halite/sdk/data';
 import { basicAuth, httpCall } from '../../shared/http/request.ts';
 
-export interface HttpArgs {
-  readonly url: string;
-  readonly with_grains: boolean;
-  readonly header_dict: Dict | null;
-  readonly auth: Value;
-  readonly username: string | null;
-  readonly password: string | null;
-}
+export const httpParams = {
+  url: p.string({ doc: 'the address' }),
+  with_grains: p.bool({ default: false, doc: 'replace grains in the address' }),
+  header_dict: p.dict({ default: null, doc: 'headers to send' }),
+  auth: p.list({ default: null, doc: 'user and password as a list' }),
+  username: p.string({ default: null }),
+  password: p.string({ default: null }),
+};
+export type HttpArgs = ArgsOf<typeof httpParams>;
 
 const maxBytes = 32 * 1024 * 1024;
 

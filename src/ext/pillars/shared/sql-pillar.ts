@@ -1,15 +1,5 @@
 // Shared code of the SQL pillars: options, sequential queries, and error handling.
-import {
-  type Dict,
-  dictEntries,
-  HaliteError,
-  isDict,
-  messageOf,
-  type PillarContext,
-  PyFloat,
-  p,
-  type Value,
-} from 'halite/sdk';
+import { type Dict, dictEntries, isDict, messageOf, type PillarContext, PyFloat, p, type Value } from 'halite/sdk';
 import { queriesOf, SqlTree } from './sql-rows.ts';
 
 export interface SqlAnswer {
@@ -69,16 +59,4 @@ export async function sqlPillar(
     await session.close();
   }
   return tree.value;
-}
-
-/** Loads a driver; without it the error says what to install. */
-export async function driver<T>(name: string, load: () => Promise<T>): Promise<T> {
-  try {
-    return await load();
-  } catch (error) {
-    throw new HaliteError('extension.unavailable', `The package ${name} is not installed: ${messageOf(error)}`, {
-      hint: `Install it beside Halite with npm install ${name}.`,
-      cause: error,
-    });
-  }
 }

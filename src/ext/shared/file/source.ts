@@ -15,11 +15,12 @@ import {
   type Value,
 } from 'halite/sdk';
 import { joinPath, statSync } from 'halite/sdk/fs';
+import { parseSaltUrl } from 'halite/sdk/text';
 import type { Content } from './content.ts';
 import { exists, isDir } from './facts.ts';
 import { type HashSum, hashOfFile, sourceSum } from './hash-sums.ts';
 import { renderFile, templateEngines, templateVariables } from './template.ts';
-import { parseSaltUrl, remoteProtocols, schemeOf, splitUrl, validProtocols, withoutPassword } from './urls.ts';
+import { remoteProtocols, schemeOf, splitUrl, validProtocols, withoutPassword } from './urls.ts';
 
 interface Chosen {
   readonly source: string;

@@ -11,7 +11,7 @@ import {
   pyStr,
   type Value,
 } from 'halite/sdk';
-import { accessSync, baseName, constants, isDirectory, isFile, normalPath } from 'halite/sdk/fs';
+import { baseName, isDirectory, isExecutable, isFile, normalPath } from 'halite/sdk/fs';
 import { which } from 'halite/sdk/system';
 import { comparePythonVersions } from './pep440.ts';
 
@@ -37,15 +37,6 @@ export interface PipResult {
   readonly retcode: number;
   readonly stdout: string;
   readonly stderr: string;
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** The program and its first arguments. Without `bin_env` it is the pip of the system's Python. */

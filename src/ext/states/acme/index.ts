@@ -9,9 +9,9 @@ import {
   pyStr,
   resource,
   state,
+  textKeyed,
 } from 'halite/sdk';
 import { certParams } from '../../shared/acme/params.ts';
-import { plain } from '../shared/calls.ts';
 
 /** Fields that differ, before and after. */
 function difference(before: PlainDict, after: PlainDict): PlainDict {
@@ -35,9 +35,9 @@ const cert = state({
       find: async () => isTruthy(await ctx.call('acme.has', certname)),
       compare: async (there) => !there || isTruthy(await ctx.call('acme.needs_renewal', certname, given.renew)),
       async change({ found: there }) {
-        const before = there ? plain(await ctx.call('acme.info', certname)) : newDict();
-        const said = plain(await ctx.callWith('acme.cert', [name], { ...given, certname }));
-        const after = isTruthy(said['result']) ? plain(await ctx.call('acme.info', certname)) : newDict();
+        const before = there ? textKeyed(await ctx.call('acme.info', certname)) : newDict();
+        const said = textKeyed(await ctx.callWith('acme.cert', [name], { ...given, certname }));
+        const after = isTruthy(said['result']) ? textKeyed(await ctx.call('acme.info', certname)) : newDict();
         return ctx.result({
           result: said['result'] ?? null,
           comment: [pyStr(said['comment'] ?? '')],

@@ -1,14 +1,14 @@
 // Unpacks an archive into a folder; returns the unpacked names, or why it failed.
 
 import { join } from 'node:path';
-import { dictGet, type PlainDict, pyStr, type StateContext, type Value } from 'halite/sdk';
+import { dictGet, type PlainDict, pyStr, type StateContext, textKeyed, type Value } from 'halite/sdk';
 import { chmodSync, lstatSync, rmdirSync } from 'halite/sdk/fs';
 import { which } from 'halite/sdk/system';
 import { lines, shellSplit } from 'halite/sdk/text';
 import type { Member } from '../../shared/archive/check.ts';
 import { keepsModes, stripOf } from '../../shared/archive/check-archive.ts';
 import { tarMembers } from '../../shared/archive/list.ts';
-import { failureOf, isExpected, plain } from '../shared/calls.ts';
+import { failureOf, isExpected } from '../shared/calls.ts';
 
 export interface ExtractRequest {
   readonly format: string;
@@ -61,7 +61,7 @@ async function untar(request: ExtractRequest, ctx: StateContext): Promise<Extrac
   if (!tar) return { problem: 'tar command not available, it might not be installed on minion' };
   const members = await tarMembers(request.path, request.listOptions, ctx);
   if (request.options !== null) {
-    const out = plain(
+    const out = textKeyed(
       await ctx.callWith('cmd.run_all', [tarCommand(request, ctx)], { cwd: request.target, python_shell: false }),
     );
     clearLentRights(request, members ?? []);

@@ -1,9 +1,8 @@
 // Owner and group of the unpacked files.
-import { type PlainDict, pyStr, type StateContext, type StateResult } from 'halite/sdk';
+import { type PlainDict, pyStr, type StateContext, type StateResult, textKeyed } from 'halite/sdk';
 import { joinPath, lchownSync } from 'halite/sdk/fs';
 import { isDir, lookAtLink } from '../../shared/file/facts.ts';
 import { gidOf, uidOf } from '../../shared/file/owner.ts';
-import { plain } from '../shared/calls.ts';
 import { type Contents, listed } from './compare.ts';
 import type { Args, Work } from './plan-work.ts';
 
@@ -33,7 +32,7 @@ export async function enforceOwner(
       continue;
     }
     const done = await ctx.state('file.directory', { name: path, user: args.user, group: args.group, recurse });
-    if (Object.keys(plain(done.changes)).length > 0) changes['updated ownership'] = true;
+    if (Object.keys(textKeyed(done.changes)).length > 0) changes['updated ownership'] = true;
     if (done.result === false) failed.push(path);
   }
   const [uid, gid] = [args.user ? uidOf(args.user) : '', args.group ? gidOf(args.group) : ''];

@@ -10,9 +10,9 @@ import {
   type StateContext,
   type StateResult,
   state,
+  textKeyed,
   type Value,
 } from 'halite/sdk';
-import { plain } from '../shared/calls.ts';
 
 const params = {
   name: p.string({ doc: 'the command, or any text' }),
@@ -31,17 +31,17 @@ async function add(args: Job, ctx: StateContext): Promise<StateResult> {
   const command = pyStr(args.job || args.name);
   if (args.unique_tag) {
     if (!args.tag) return ctx.fail('no tag provided and unique_tag is set to True');
-    const found = plain(await ctx.callWith('at.jobcheck', [], newDict([['tag', args.tag]])));
+    const found = textKeyed(await ctx.callWith('at.jobcheck', [], newDict([['tag', args.tag]])));
     if (jobsIn(found['jobs']).length > 0) return ctx.ok(`atleast one job with tag ${pyStr(args.tag)} exists.`);
   }
-  if (args.user && Object.keys(plain(await ctx.call('user.info', args.user))).length === 0)
+  if (args.user && Object.keys(textKeyed(await ctx.call('user.info', args.user))).length === 0)
     return ctx.fail(`user ${pyStr(args.user)} does not exists`);
   return ctx.change(newDict(), '', {
     test: `job ${command} added and will run on ${args.timespec}`,
     async apply() {
       const kwargs = newDict([['tag', args.tag], ...(args.user ? [['runas', args.user] as [string, Value]] : [])]);
-      const made = plain(await ctx.callWith('at.at', [args.timespec, command], kwargs));
-      const changes = plain(jobsIn(made['jobs'])[0] ?? null);
+      const made = textKeyed(await ctx.callWith('at.at', [args.timespec, command], kwargs));
+      const changes = textKeyed(jobsIn(made['jobs'])[0] ?? null);
       const who = args.user ? ` as ${pyStr(args.user)}` : '';
       if (made['error'] !== undefined) return ctx.fail(pyStr(made['error']), { changes });
       return ctx.ok(`job ${command} added and will run${who} on ${args.timespec}`, { changes });
@@ -50,14 +50,14 @@ async function add(args: Job, ctx: StateContext): Promise<StateResult> {
 }
 
 async function removeOne(id: Value, ctx: StateContext): Promise<StateResult | undefined> {
-  const found = jobsIn(plain(await ctx.call('at.atq', id))['jobs']).map(plain);
+  const found = jobsIn(textKeyed(await ctx.call('at.atq', id))['jobs']).map(textKeyed);
   if (found.length === 0) return ctx.ok(`job with id ${pyStr(id)} not present`);
   if (found.length > 1) return ctx.fail(`more than one job was return for job with id ${pyStr(id)}`);
   if (!found[0]?.['job']) return undefined;
   return ctx.change(newDict(), '', {
     test: 'removed ? job(s)',
     async apply() {
-      const gone = jobsIn(plain(plain(await ctx.call('at.atrm', id))['jobs'])['removed']);
+      const gone = jobsIn(textKeyed(textKeyed(await ctx.call('at.atrm', id))['jobs'])['removed']);
       const fine = gone.map(pyStr).includes(pyStr(id));
       return ctx.result({
         result: fine,
@@ -70,13 +70,13 @@ async function removeOne(id: Value, ctx: StateContext): Promise<StateResult | un
 
 async function removeMany(conditions: PlainDict, ctx: StateContext): Promise<StateResult> {
   const all = Object.keys(conditions).length === 0;
-  const found = plain(all ? await ctx.call('at.atq') : await ctx.callWith('at.jobcheck', [], conditions));
-  const ids = jobsIn(found['jobs']).map((job) => pyStr(plain(job)['job'] ?? ''));
+  const found = textKeyed(all ? await ctx.call('at.atq') : await ctx.callWith('at.jobcheck', [], conditions));
+  const ids = jobsIn(found['jobs']).map((job) => pyStr(textKeyed(job)['job'] ?? ''));
   if (ids.length === 0) return ctx.ok('removed 0 job(s)');
   return ctx.change(newDict(), '', {
     test: 'removed ? job(s)',
     async apply() {
-      const done = plain(plain(await ctx.call('at.atrm', ...(all ? ['all'] : ids)))['jobs']);
+      const done = textKeyed(textKeyed(await ctx.call('at.atrm', ...(all ? ['all'] : ids)))['jobs']);
       const gone = jobsIn(done['removed']);
       return ctx.ok(`removed ${gone.length} job(s)`, { changes: newDict(gone.length > 0 ? [['removed', gone]] : []) });
     },

@@ -9,12 +9,12 @@ import {
   pyStr,
   type StateResult,
   state,
+  textKeyed,
   withForecast,
 } from 'halite/sdk';
 import { isFile, readText } from 'halite/sdk/fs';
 import { keepLines, shellSplit, unifiedDiff } from 'halite/sdk/text';
 import { methods } from '../../shared/augeas/methods.ts';
-import { plain } from '../shared/calls.ts';
 
 class Wrong extends Error {}
 
@@ -85,7 +85,7 @@ const change = state({
     const before = (file && isFile(file) && readText(file)) || '';
     // The function has a test mode of its own.
     const call = { context, lens, commands, load_path, ...(ctx.test ? { test: true } : {}) };
-    const said = plain(await ctx.callWith('augeas.execute', [], call));
+    const said = textKeyed(await ctx.callWith('augeas.execute', [], call));
     if (said['retval'] !== true) return ctx.fail(`Error: ${pyStr(said['error'] ?? null)}`);
     const where = context ? ` in file "${context}":\n` : '';
     return withForecast(

@@ -9,17 +9,17 @@ import {
   type StateContext,
   type StateResult,
   state,
+  textKeyed,
   type Value,
   withForecast,
 } from 'halite/sdk';
-import { plain } from '../shared/calls.ts';
 
 const name = p.string({ doc: 'the beacon' });
 const save = p.bool({ default: false, doc: 'write all beacons to a file read at start' });
 const kwargs = p.kwargs({ doc: 'settings of the beacon' });
 
 const current = async (given: PlainDict, ctx: StateContext): Promise<PlainDict> =>
-  plain(await ctx.callWith('beacons.list', [], newDict([['return_yaml', false], ...Object.entries(given)])));
+  textKeyed(await ctx.callWith('beacons.list', [], newDict([['return_yaml', false], ...Object.entries(given)])));
 
 interface Done {
   readonly comment: string;
@@ -35,9 +35,9 @@ async function change(
   ctx: StateContext,
 ): Promise<StateResult> {
   // The function has a test mode of its own.
-  const said = plain(await ctx.callWith(`beacons.${fun}`, args, { ...given, ...(ctx.test ? { test: true } : {}) }));
+  const said = textKeyed(await ctx.callWith(`beacons.${fun}`, args, { ...given, ...(ctx.test ? { test: true } : {}) }));
   const comment = pyStr(said['comment'] ?? '');
-  const changes = plain(said['changes']);
+  const changes = textKeyed(said['changes']);
   return withForecast(
     ctx,
     () => ctx.result({ result: null, comment, changes }),
@@ -89,7 +89,7 @@ const absent = state({
 /** Whether a beacon is enabled by its settings. */
 function isOn(beacon: Value): boolean {
   const list = Array.isArray(beacon) ? beacon : [beacon];
-  const set = list.map((item) => plain(item)['enabled']).findLast((value) => value !== undefined);
+  const set = list.map((item) => textKeyed(item)['enabled']).findLast((value) => value !== undefined);
   return set === undefined || set === true;
 }
 

@@ -11,10 +11,10 @@ import {
   pyStr,
   type StateContext,
   state,
+  textKeyed,
 } from 'halite/sdk';
 import { existsSync } from 'halite/sdk/fs';
 import { which } from 'halite/sdk/system';
-import { plain } from '../shared/calls.ts';
 
 const name = p.path({ doc: 'the device' });
 
@@ -45,8 +45,8 @@ const tuned = state({
     return ctx.change(newDict(), '', {
       test: `Changes to ${name} will be applied `,
       async apply() {
-        const before = plain(await ctx.call('disk.dump', name));
-        const after = plain(await ctx.callWith('disk.tune', [name], kwargs));
+        const before = textKeyed(await ctx.call('disk.dump', name));
+        const after = textKeyed(await ctx.callWith('disk.tune', [name], kwargs));
         if (Object.keys(after).length === 0) return ctx.fail(`Failed to modify block device ${name}`);
         const changes: PlainDict = newDict();
         for (const [key, wanted] of Object.entries(kwargs)) {

@@ -12,9 +12,10 @@ import {
   type StateContext,
   type StateResult,
   state,
+  textKeyed,
   type Value,
 } from 'halite/sdk';
-import { isExpected, plain } from '../shared/calls.ts';
+import { isExpected } from '../shared/calls.ts';
 
 const which = {
   name: p.string({ doc: 'the name' }),
@@ -81,7 +82,7 @@ async function ensure(args: Present, ctx: StateContext): Promise<StateResult> {
     return ctx.fail(`Error: ${messageOf(error)}`);
   }
   if (!isDict(found)) return ctx.fail(`Error: Failed to retrieve zone ${zone}`);
-  const now = plain(found);
+  const now = textKeyed(found);
   const there = Object.keys(now).length > 0;
   if (there && !differs(args, value, now)) return ctx.ok(`${name} exists.`);
   const wanted = newDict(Object.entries({ name, value, record_type, ttl, identifier: args.identifier }));
@@ -105,7 +106,7 @@ async function ensure(args: Present, ctx: StateContext): Promise<StateResult> {
 
 async function remove(args: Absent, ctx: StateContext): Promise<StateResult> {
   const { name, zone, record_type } = args;
-  const now = plain(await find(args, ctx));
+  const now = textKeyed(await find(args, ctx));
   if (Object.keys(now).length === 0) return ctx.ok(`${name} does not exist.`);
   return ctx.change(newDict(Object.entries({ old: now, new: null })), `Deleted ${name} Route53 record.`, {
     test: `Route53 record ${name} set to be deleted.`,

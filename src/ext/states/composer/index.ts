@@ -9,8 +9,9 @@ import {
   type StateContext,
   type StateResult,
   state,
+  textKeyed,
 } from 'halite/sdk';
-import { isExpected, plain } from '../shared/calls.ts';
+import { isExpected } from '../shared/calls.ts';
 
 const project = {
   name: p.string({ doc: 'folder of the project' }),
@@ -32,7 +33,7 @@ type Args = ArgsOf<typeof project & { env: typeof env }>;
 async function execute(action: 'install' | 'update', args: Args, ctx: StateContext): Promise<StateResult> {
   const { name, user, quiet, ...rest } = args;
   try {
-    const said = plain(await ctx.callWith(`composer.${action}`, [name], { ...rest, runas: user, quiet }));
+    const said = textKeyed(await ctx.callWith(`composer.${action}`, [name], { ...rest, runas: user, quiet }));
     const done = `Composer ${action} completed successfully`;
     if (quiet === true) return ctx.ok(`${done}, output silenced by quiet flag`);
     const changes = newDict(Object.entries({ stderr: said['stderr'] ?? '', stdout: said['stdout'] ?? '' }));

@@ -12,6 +12,7 @@ import {
   type StateContext,
   type StateResult,
   state,
+  textKeyed,
   type Value,
   withForecast,
 } from 'halite/sdk';
@@ -22,11 +23,10 @@ import { byteLines, bytesOf } from '../../shared/file/content.ts';
 import { cachedCopy, chooseSource, fetchSource } from '../../shared/file/source.ts';
 import { failureText } from '../file/errors.ts';
 import * as common from '../file/params.ts';
-import { plain } from '../shared/calls.ts';
 
 const timeFields = ['minute', 'hour', 'daymonth', 'month', 'dayweek'] as const;
 const entries = (table: PlainDict, kind: string): PlainDict[] =>
-  ((table[kind] as Value[] | undefined) ?? []).map(plain);
+  ((table[kind] as Value[] | undefined) ?? []).map(textKeyed);
 
 type Status = 'absent' | 'present' | 'update';
 
@@ -38,7 +38,7 @@ async function statusOf(
   wanted: PlainDict,
   ctx: StateContext,
 ): Promise<Status> {
-  const table = plain(await ctx.call('cron.list_tab', user));
+  const table = textKeyed(await ctx.call('cron.list_tab', user));
   const kinds = 'spec' in wanted ? ['special'] : 'minute' in wanted ? ['crons'] : ['crons', 'special'];
   for (const entry of kinds.flatMap((kind) => entries(table, kind))) {
     if (!isMeant(entry as never, cmd, identifier)) continue;
@@ -158,7 +158,9 @@ const absent = state({
 });
 
 async function variableStatus(whose: string, name: string, value: Value, ctx: StateContext): Promise<Status> {
-  const found = entries(plain(await ctx.call('cron.list_tab', whose)), 'env').find((entry) => entry['name'] === name);
+  const found = entries(textKeyed(await ctx.call('cron.list_tab', whose)), 'env').find(
+    (entry) => entry['name'] === name,
+  );
   if (!found) return 'absent';
   return pyStr(found['value'] ?? '') === pyStr(value ?? '') ? 'present' : 'update';
 }
@@ -222,7 +224,7 @@ async function install(whose: string, content: Buffer, changes: PlainDict, ctx: 
   const path = join(folder, 'crontab');
   try {
     writeFileSync(path, content, { mode: 0o600 });
-    const answer = plain(await ctx.call('cron.write_cron_file_verbose', whose, path));
+    const answer = textKeyed(await ctx.call('cron.write_cron_file_verbose', whose, path));
     if (answer['retcode'] === 0) return ctx.ok(`Crontab for user ${whose} was updated`, { changes });
     return ctx.fail(`Unable to update user ${whose} crontab ${path}. Error: ${pyStr(answer['stderr'] ?? '')}`);
   } finally {
@@ -248,7 +250,7 @@ const file = state({
   examples: ['salt://files/crontab:\n  cron.file:\n    - user: www-data'],
   params: fileParams,
   async run(args, ctx) {
-    const groups = plain(await ctx.call('user.info', args.user))['groups'];
+    const groups = textKeyed(await ctx.call('user.info', args.user))['groups'];
     if (!Array.isArray(groups) || groups.length === 0)
       return ctx.fail(`Could not identify group for user ${args.user}`);
     const raw = pyStr(await ctx.call('cron.raw_cron', args.user));

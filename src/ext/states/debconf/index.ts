@@ -12,9 +12,9 @@ import {
   pyEquals,
   pyStr,
   state,
+  textKeyed,
   type Value,
 } from 'halite/sdk';
-import { plain } from '../shared/calls.ts';
 
 const set_file = state({
   doc: 'Sets the answers of a file.',
@@ -61,8 +61,8 @@ const set = state({
       async each(set) {
         for (const [question, answer] of dictEntries(data)) {
           const key = pyStr(question);
-          const type = pyStr(dictGet(plain(answer), 'type') ?? '');
-          const given: Value = dictGet(plain(answer), 'value') ?? '';
+          const type = pyStr(dictGet(textKeyed(answer), 'type') ?? '');
+          const given: Value = dictGet(textKeyed(answer), 'value') ?? '';
           const value = type === 'boolean' ? (isTruthy(given) ? 'true' : 'false') : given;
           if (Array.isArray(current) && current.some((row) => pyEquals(row, [key, type, pyStr(value)]))) {
             comment = `${comment === '' ? 'Unchanged answers: ' : comment}${key} `;

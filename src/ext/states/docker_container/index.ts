@@ -12,9 +12,9 @@ import {
   type StateContext,
   type StateResult,
   state,
+  textKeyed,
   type Value,
 } from 'halite/sdk';
-import { plain } from '../shared/calls.ts';
 import { resolveImage, running } from './running.ts';
 
 const name = p.string({ doc: 'the container' });
@@ -69,7 +69,7 @@ async function runOnce(args: RunArgs, ctx: StateContext): Promise<StateResult> {
       try {
         const { bg, replace, force } = args;
         const more: PlainDict = args.bg && auto_remove !== undefined ? { auto_remove } : {};
-        changes = plain(
+        changes = textKeyed(
           await ctx.callWith('docker.run_container', [image], {
             name: args.name,
             bg,
@@ -133,7 +133,7 @@ async function stopped(args: StopArgs, ctx: StateContext): Promise<StateResult> 
       const [changes, failed] = [newDict(), [] as string[]];
       for (const target of toStop) {
         const wait: PlainDict = args.shutdown_timeout ? { timeout: args.shutdown_timeout } : {};
-        const done = plain(await ctx.callWith('docker.stop', [target], { unpause: args.unpause, ...wait }));
+        const done = textKeyed(await ctx.callWith('docker.stop', [target], { unpause: args.unpause, ...wait }));
         if (done['result'] === true) changes[target] = done;
         else failed.push(done['comment'] ? pyStr(done['comment']) : `Failed to stop container '${target}'`);
       }

@@ -10,10 +10,10 @@ import {
   pyStr,
   type StateContext,
   type StateResult,
+  textKeyed,
   type Value,
   withForecast,
 } from 'halite/sdk';
-import { plain } from '../shared/calls.ts';
 
 export interface RunningArgs {
   readonly name: string;
@@ -51,18 +51,18 @@ async function parseNetworks(given: Value, ctx: StateContext): Promise<Map<strin
     const entries = isDict(item) ? dictEntries(item) : [[item, null] as [Value, Value]];
     for (const [key, options] of entries) {
       const parts = Array.isArray(options) ? options : options === null ? [] : [options];
-      found.set(pyStr(key), Object.assign(newDict(), ...parts.map(plain)) as PlainDict);
+      found.set(pyStr(key), Object.assign(newDict(), ...parts.map(textKeyed)) as PlainDict);
     }
   }
   if (found.size === 0) return found;
   const all = await ctx.call('docker.networks');
-  const names = (Array.isArray(all) ? all : []).map((network) => pyStr(plain(network)['Name'] ?? ''));
+  const names = (Array.isArray(all) ? all : []).map((network) => pyStr(textKeyed(network)['Name'] ?? ''));
   const missing = [...found.keys()].filter((name) => !names.includes(name)).sort();
   if (missing.length > 0) throw commandError(`The following networks are not present: ${missing.join(', ')}`);
   return found;
 }
 
-const networksOf = (info: PlainDict): PlainDict => plain(plain(info['NetworkSettings'])['Networks']);
+const networksOf = (info: PlainDict): PlainDict => textKeyed(textKeyed(info['NetworkSettings'])['Networks']);
 
 /** The data of one call, collected step by step. */
 interface Run {
@@ -78,12 +78,12 @@ interface Run {
 
 async function create(run: Run, name: string | null, ctx: StateContext): Promise<PlainDict> {
   const { send_signal: _signal, ...options } = run.args.kwargs;
-  const made = plain(await ctx.callWith('docker.create', [run.image], { name, ...options }));
+  const made = textKeyed(await ctx.callWith('docker.create', [run.image], { name, ...options }));
   const called = pyStr(made['Name'] ?? '');
   for (const [network, options] of run.networks)
     await ctx.callWith('docker.connect_container_to_network', [called, network], options);
   if (run.args.networks !== null) {
-    const info = plain(await ctx.call('docker.inspect_container', called));
+    const info = textKeyed(await ctx.call('docker.inspect_container', called));
     for (const extra of Object.keys(networksOf(info)).filter((name_) => !run.networks.has(name_)))
       await ctx.call('docker.disconnect_container_from_network', called, extra);
   }
@@ -148,7 +148,7 @@ async function compare(run: Run, info: PlainDict, ctx: StateContext): Promise<bo
   let keep = false;
   try {
     const ignore = 'Hostname,MacAddress';
-    const differing = plain(
+    const differing = textKeyed(
       await ctx.callWith('docker.compare_containers', [args.name, temporary['Name'] ?? ''], { ignore }),
     );
     if (Object.keys(differing).length > 0) {
@@ -166,7 +166,7 @@ async function compare(run: Run, info: PlainDict, ctx: StateContext): Promise<bo
   }
   const nets = keep ? newDict() : networkChanges(run, info);
   if (Object.keys(nets).length > 0) {
-    changes['container'] = newDict([...Object.entries(plain(changes['container'])), ['Networks', nets]]);
+    changes['container'] = newDict([...Object.entries(textKeyed(changes['container'])), ['Networks', nets]]);
     if (ctx.test) comments.push('Network configuration would be updated');
     else await joinNetworks(run, nets, ctx);
   }
@@ -207,8 +207,8 @@ async function start(run: Run, starts: boolean, ctx: StateContext): Promise<Stat
   const exists = before !== null;
   let after: Value;
   try {
-    const started = starts ? plain(await ctx.call('docker.start', args.name)) : undefined;
-    after = started ? (plain(started['state'])['new'] ?? null) : await ctx.call('docker.state', args.name);
+    const started = starts ? textKeyed(await ctx.call('docker.start', args.name)) : undefined;
+    after = started ? (textKeyed(started['state'])['new'] ?? null) : await ctx.call('docker.state', args.name);
   } catch (error) {
     comments.push(`Failed to start container '${args.name}': '${messageOf(error)}'`);
     return done(false);
@@ -268,7 +268,7 @@ export async function running(args: RunningArgs, ctx: StateContext): Promise<Sta
   try {
     const networks = await parseNetworks(args.networks, ctx);
     const imageId = await resolveImage(image, changes, ctx);
-    const info = plain(await ctx.call('docker.inspect_container', args.name).catch(() => null));
+    const info = textKeyed(await ctx.call('docker.inspect_container', args.name).catch(() => null));
     const currentImage = info['Image'] ?? null;
     const before = currentImage === null ? null : pyStr(await ctx.call('docker.state', args.name));
     const run = { args, image, imageId, currentImage, changes, comments, networks, before };

@@ -10,9 +10,9 @@ import {
   type StateContext,
   type StateResult,
   state,
+  textKeyed,
   type Value,
 } from 'halite/sdk';
-import { plain } from '../shared/calls.ts';
 
 interface Wanted {
   readonly name: string;
@@ -30,7 +30,7 @@ interface Wanted {
 /** Data of an image; undefined when there is none. */
 async function known(image: string, ctx: StateContext): Promise<PlainDict | undefined> {
   try {
-    return plain(await ctx.call('docker.inspect_image', image));
+    return textKeyed(await ctx.call('docker.inspect_image', image));
   } catch (error) {
     if (messageOf(error).includes('404')) return undefined;
     throw error;
@@ -54,7 +54,7 @@ function wayOf(wanted: Wanted, image: string, ctx: StateContext): Way {
   const { name, build, load, insecure_registry, client_timeout } = wanted;
   const tag = wanted.tag === null ? null : pyStr(wanted.tag);
   if (build) {
-    const more = plain(wanted.kwargs['kwargs'] ?? null);
+    const more = textKeyed(wanted.kwargs['kwargs'] ?? null);
     const kwargs = { ...more, path: build, repository: name, tag, dockerfile: wanted.dockerfile };
     return {
       action: 'built',
@@ -74,7 +74,7 @@ function wayOf(wanted: Wanted, image: string, ctx: StateContext): Way {
     action: 'pulled',
     problem: `Encountered error pulling ${image}: `,
     get: () => ctx.callWith('docker.pull', [image], { insecure_registry, client_timeout }),
-    news: (answer, before) => !before || plain(answer['Layers'])['Pulled'] !== undefined,
+    news: (answer, before) => !before || textKeyed(answer['Layers'])['Pulled'] !== undefined,
   };
 }
 
@@ -98,7 +98,7 @@ async function present(wanted: Wanted, ctx: StateContext): Promise<StateResult> 
     async apply() {
       let answer: PlainDict;
       try {
-        answer = plain(await way.get());
+        answer = textKeyed(await way.get());
       } catch (error) {
         return ctx.fail(`${way.problem}${messageOf(error)}`);
       }
@@ -125,7 +125,7 @@ async function absent(name: Value, images: Value, force: boolean, ctx: StateCont
   return ctx.change(newDict(), '', {
     test: there.length === 1 ? `Image ${only} will be removed` : `The following images will be removed: ${list}`,
     async apply() {
-      const answer = plain(await ctx.callWith('docker.rmi', there, { force }));
+      const answer = textKeyed(await ctx.callWith('docker.rmi', there, { force }));
       const left = await ctx.call('docker.list_tags');
       const failed = there.filter((image) => Array.isArray(left) && left.includes(image));
       if (failed.length === 0)

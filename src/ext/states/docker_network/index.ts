@@ -13,13 +13,13 @@ import {
   type StateContext,
   type StateResult,
   state,
+  textKeyed,
   type Value,
 } from 'halite/sdk';
-import { plain } from '../shared/calls.ts';
 
 async function known(name: string, ctx: StateContext): Promise<PlainDict | undefined> {
   try {
-    return plain(await ctx.call('docker.inspect_network', name));
+    return textKeyed(await ctx.call('docker.inspect_network', name));
   } catch (error) {
     if (messageOf(error).includes('404')) return undefined;
     throw error;
@@ -36,7 +36,7 @@ const asTexts = (value: Value): string[] =>
 /** The requested address pools. */
 function pools(wanted: PlainDict): PlainDict[] {
   const list = wanted['ipam_pools'];
-  if (Array.isArray(list)) return list.map(plain);
+  if (Array.isArray(list)) return list.map(textKeyed);
   const own = newDict(
     ['subnet', 'gateway', 'iprange'].flatMap((key) => (wanted[key] ? [[key, wanted[key] as Value]] : [])) as [
       string,
@@ -72,8 +72,8 @@ function differences(now: PlainDict, wanted: PlainDict): PlainDict {
     const have = asTexts(now[name] ?? newDict()).sort();
     if (want !== undefined && want !== null) check(name, asTexts(want).sort(), have);
   }
-  const ipam = plain(now['IPAM'])['Config'];
-  const configured = (Array.isArray(ipam) ? ipam : []).map(plain);
+  const ipam = textKeyed(now['IPAM'])['Config'];
+  const configured = (Array.isArray(ipam) ? ipam : []).map(textKeyed);
   for (const pool of pools(wanted)) {
     const have = configured.find((one) => one['Subnet'] === pool['subnet']) ?? newDict();
     check('Subnet', pool['subnet'], have['Subnet']);
@@ -84,7 +84,9 @@ function differences(now: PlainDict, wanted: PlainDict): PlainDict {
 }
 
 const members = (network: PlainDict | undefined): Map<string, string> =>
-  new Map(Object.entries(plain(network?.['Containers'])).map(([id, one]) => [id, pyStr(plain(one)['Name'] ?? id)]));
+  new Map(
+    Object.entries(textKeyed(network?.['Containers'])).map(([id, one]) => [id, pyStr(textKeyed(one)['Name'] ?? id)]),
+  );
 
 /** Ids and names of the requested containers that run, and warnings about the others. */
 async function wantedMembers(
@@ -95,9 +97,9 @@ async function wantedMembers(
   const ids = new Map<string, string>();
   const [missing, stopped]: [string[], string[]] = [[], []];
   for (const name of names) {
-    const info = plain(await ctx.call('docker.inspect_container', name).catch(() => null));
+    const info = textKeyed(await ctx.call('docker.inspect_container', name).catch(() => null));
     if (info['Id'] === undefined) missing.push(name);
-    else if (plain(info['State'])['Running']) ids.set(pyStr(info['Id']), name);
+    else if (textKeyed(info['State'])['Running']) ids.set(pyStr(info['Id']), name);
     else stopped.push(name);
   }
   const say = (text: string, list: string[]): string[] => (list.length > 0 ? [`${text}: ${list.join(', ')}.`] : []);

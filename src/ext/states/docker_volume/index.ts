@@ -13,13 +13,13 @@ import {
   type StateContext,
   type StateResult,
   state,
+  textKeyed,
   type Value,
 } from 'halite/sdk';
-import { plain } from '../shared/calls.ts';
 
 async function find(name: string, ctx: StateContext): Promise<PlainDict | undefined> {
-  const all = plain(await ctx.call('docker.volumes'))['Volumes'];
-  return (Array.isArray(all) ? all : []).map(plain).find((volume) => volume['Name'] === name);
+  const all = textKeyed(await ctx.call('docker.volumes'))['Volumes'];
+  return (Array.isArray(all) ? all : []).map(textKeyed).find((volume) => volume['Name'] === name);
 }
 
 /** A list of dictionaries as one. */

@@ -15,12 +15,12 @@ import {
 } from 'halite/sdk';
 import { dirName, expandUser, mkdtempSync, rmSync, writeFileSync } from 'halite/sdk/fs';
 import { which } from 'halite/sdk/system';
-import { shellQuote, shellSplit } from 'halite/sdk/text';
+import { parseSaltUrl, shellQuote, shellSplit } from 'halite/sdk/text';
 import { bytesOf } from '../../shared/file/content.ts';
 import { exists, isDir } from '../../shared/file/facts.ts';
 import { hashOfFile } from '../../shared/file/hash-sums.ts';
 import { cachedCopy, chooseSource, fetchSource, type SourceRequest } from '../../shared/file/source.ts';
-import { parseSaltUrl, withoutPassword } from '../../shared/file/urls.ts';
+import { withoutPassword } from '../../shared/file/urls.ts';
 import { plainNested } from '../../shared/output/nested-text.ts';
 import { failureText } from './errors.ts';
 import * as common from './params.ts';

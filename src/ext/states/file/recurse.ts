@@ -12,10 +12,10 @@ import {
   withForecast,
 } from 'halite/sdk';
 import { baseName, expandUser, joinPath, normalizeMode, rmSync } from 'halite/sdk/fs';
+import { parseSaltUrl } from 'halite/sdk/text';
 import { accountProblem, exists, isDir, ownerArgument } from '../../shared/file/facts.ts';
 import { makeFolder } from '../../shared/file/folders.ts';
 import { chooseSource } from '../../shared/file/source.ts';
-import { parseSaltUrl } from '../../shared/file/urls.ts';
 import { textList } from '../shared/text.ts';
 import { directory } from './directory.ts';
 import { failureText } from './errors.ts';

@@ -1,7 +1,7 @@
 // The content that `file.recurse` manages: files, folders and links below a folder of the file server.
 import { isDict, type PlainDict, pyStr, type StateContext, type Value } from 'halite/sdk';
 import { dirName, joinPath, normalPath } from 'halite/sdk/fs';
-import { parseSaltUrl, saltUrl } from '../../shared/file/urls.ts';
+import { parseSaltUrl, saltUrl } from 'halite/sdk/text';
 import { isIncluded } from '../shared/text.ts';
 
 export interface TreeRequest {

@@ -10,9 +10,10 @@ import {
   pyStr,
   type StateContext,
   state,
+  textKeyed,
   type Value,
 } from 'halite/sdk';
-import { plain, readable } from '../shared/calls.ts';
+import { readable } from '../shared/calls.ts';
 
 const prune = p.bool({ default: false, doc: 'remove those that are not named' });
 const params = {
@@ -76,7 +77,7 @@ function forward(mapping: Value): PlainDict {
 }
 
 const forwardArguments = (item: Value): Value[] => {
-  const parts = plain(item);
+  const parts = textKeyed(item);
   return ['Source port', 'Destination port', 'Protocol', 'Destination address'].map((key) => parts[key] ?? '');
 };
 

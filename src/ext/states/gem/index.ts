@@ -8,10 +8,10 @@ import {
   type StateContext,
   type StateResult,
   state,
+  textKeyed,
   type Value,
 } from 'halite/sdk';
 import { comparePythonVersions } from '../../shared/pip/pep440.ts';
-import { plain } from '../shared/calls.ts';
 
 const name = p.string({ doc: 'the gem' });
 const ruby = p.scalar({ default: null, doc: 'the Ruby of rvm or rbenv' });
@@ -31,7 +31,7 @@ async function versions(args: Where, ctx: StateContext): Promise<string[] | unde
     ['gem_bin', args.gem_bin],
     ['runas', args.user],
   ]);
-  const found = plain(await ctx.callWith('gem.list', [args.name, args.ruby], kwargs))[args.name];
+  const found = textKeyed(await ctx.callWith('gem.list', [args.name, args.ruby], kwargs))[args.name];
   return found === undefined ? undefined : (Array.isArray(found) ? found : [found]).map(pyStr);
 }
 

@@ -1,11 +1,21 @@
 // `git.cloned`, `git.present` and `git.detached`: a clone, an empty repository, a checkout of one commit.
 
-import { newDict, type PlainDict, p, pyStr, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
+import {
+  newDict,
+  type PlainDict,
+  p,
+  pyStr,
+  type StateContext,
+  type StateResult,
+  state,
+  textKeyed,
+  type Value,
+} from 'halite/sdk';
 import { existsSync, joinPath, readdirSync, rmSync } from 'halite/sdk/fs';
 import { isDir, isRegular } from '../../shared/file/facts.ts';
 import { withAuth } from '../../shared/git/auth-url.ts';
 import { failureText } from '../file/errors.ts';
-import { failureOf, plain } from '../shared/calls.ts';
+import { failureOf } from '../shared/calls.ts';
 import { makeRoom } from './latest.ts';
 import { Checkout, failed, gitError, https, identities, identity, output_encoding, sentences, who } from './shared.ts';
 
@@ -195,7 +205,7 @@ async function prepare(
   }
   const local = await git.attempt('revision');
   if (work.isHash) return { local, known: (await git.attempt('describe', [rev])) !== null };
-  const now = plain(plain(await git.call('remotes', [], { redact_auth: false }))[remote])['fetch'];
+  const now = textKeyed(textKeyed(await git.call('remotes', [], { redact_auth: false }))[remote])['fetch'];
   if (now === undefined || !pyStr(now).includes(name)) {
     if (ctx.test) return announce(`Remote ${remote} would be set to ${name}`);
     await git.call('remote_set', [], { url: name, remote, https_user: args.https_user, https_pass: args.https_pass });
@@ -209,7 +219,7 @@ async function wantedCommit(work: DetachedWork, ctx: StateContext): Promise<stri
   const { git, rev, args } = work;
   if (work.isHash) return (await git.attempt('describe', [rev])) ? rev : ctx.fail(`Revision '${rev}' does not exist`);
   try {
-    const refs = plain(
+    const refs = textKeyed(
       await ctx.callWith('git.remote_refs', [git.target], {
         identity: work.keys,
         https_user: args.https_user,
@@ -230,7 +240,7 @@ async function fetchAll({ args, git, keys, comments, changes }: DetachedWork, ct
   const refspecs = [`refs/heads/*:refs/remotes/${remote}/*`, '+refs/tags/*:refs/tags/*'];
   try {
     const options = { remote, force: true, refspecs, identity: keys, saltenv: ctx.saltenv };
-    const got = plain(await git.call('fetch', [], options));
+    const got = textKeyed(await git.call('fetch', [], options));
     if (Object.keys(got).length > 0) comments.push(`Remote ${remote} was fetched, resulting in updated refs`);
     return undefined;
   } catch (error) {

@@ -9,9 +9,9 @@ import {
   type StateContext,
   type StateResult,
   state,
+  textKeyed,
   type Value,
 } from 'halite/sdk';
-import { plain } from '../shared/calls.ts';
 import { gitError, output_encoding, who } from './shared.ts';
 
 const noRepo = "Non-global config options require the 'repo' argument to be set";
@@ -118,7 +118,7 @@ async function unset(
   const common = { cwd: repo, user, password, output_encoding: args.output_encoding, global: isGlobal };
   const key = `^${name.replace(/^\^+/, '').replace(/\$+$/, '')}$`;
   const find = async (regex: Value): Promise<PlainDict> =>
-    plain(
+    textKeyed(
       await ctx.callWith('git.config_get_regexp', [], { ...common, key, value_regex: regex, ignore_retcode: true }),
     );
   const before = args.value_regex === null ? matches : await find(null);
@@ -165,7 +165,7 @@ export const config_unset = state({
     if (!isGlobal && !args.repo) return ctx.fail(noRepo);
     const key = `^${args.name.replace(/^\^+/, '').replace(/\$+$/, '')}$`;
     const { user, password } = args;
-    const matches = plain(
+    const matches = textKeyed(
       await ctx.callWith('git.config_get_regexp', [], {
         cwd: args.repo,
         key,

@@ -1,11 +1,19 @@
 // `git.latest`: a checkout at the newest state of a branch, at a tag or at a commit.
 
-import { newDict, type PlainDict, pyStr, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
+import {
+  newDict,
+  type PlainDict,
+  pyStr,
+  type StateContext,
+  type StateResult,
+  state,
+  textKeyed,
+  type Value,
+} from 'halite/sdk';
 import { joinPath, readdirSync, rmSync } from 'halite/sdk/fs';
 import { isDir, isRegular } from '../../shared/file/facts.ts';
 import { withAuth } from '../../shared/git/auth-url.ts';
 import { failureText } from '../file/errors.ts';
-import { plain } from '../shared/calls.ts';
 import { type LatestArgs, params } from './latest-params.ts';
 import { Checkout, failed, gitError, identities, resolveRev, sameRev, sentences, trackingChange } from './shared.ts';
 import { updateCheckout } from './update.ts';
@@ -42,7 +50,7 @@ async function remoteRefs(args: LatestArgs, identity: Value, ctx: StateContext):
   const { user, password, https_user, https_pass, output_encoding } = args;
   const who = { user, password, identity, https_user, https_pass };
   const how = { heads: false, tags: false, ignore_retcode: false, saltenv: ctx.saltenv, output_encoding };
-  return plain(await ctx.callWith('git.remote_refs', [args.name], { ...how, ...who }));
+  return textKeyed(await ctx.callWith('git.remote_refs', [args.name], { ...how, ...who }));
 }
 
 async function planWork(args: LatestArgs, ctx: StateContext): Promise<Work | StateResult> {

@@ -1,8 +1,7 @@
 // Updates an existing checkout to the requested revision: fetch, fast-forward or reset, tracking branch, tags.
-import { newDict, pyStr, type StateContext, type StateResult, type Value, withForecast } from 'halite/sdk';
+import { newDict, pyStr, type StateContext, type StateResult, textKeyed, type Value, withForecast } from 'halite/sdk';
 import { compareText } from 'halite/sdk/codec';
 import { withoutPassword } from '../../shared/file/urls.ts';
-import { plain } from '../shared/calls.ts';
 import {
   announced,
   forecast,
@@ -36,7 +35,7 @@ async function lookAtCheckout(work: Work, ctx: StateContext): Promise<Local | St
       }
     }
   }
-  const remotes = plain(await git.call('remotes', [], { redact_auth: false }));
+  const remotes = textKeyed(await git.call('remotes', [], { redact_auth: false }));
   const dirty = !bare && Boolean(await git.call('diff', ['HEAD']).catch(() => ''));
   return {
     branches,
@@ -85,7 +84,7 @@ function staysBehind(work: Work, local: Local, ctx: StateContext): StateResult |
 /** New and removed tags of the remote. True when something must be fetched. */
 async function compareTags(work: Work, local: Local, warnings: string[]): Promise<boolean> {
   const { git, remote, args, changes, comments } = work;
-  const refs = plain(
+  const refs = textKeyed(
     await git.call('ls_remote', [], { remote, opts: '--tags', identity: work.identity, ignore_retcode: true }),
   );
   const there = new Set(
@@ -116,7 +115,7 @@ async function compareTags(work: Work, local: Local, warnings: string[]): Promis
 async function fetchRev(work: Work, plan: Plan, ctx: StateContext): Promise<StateResult | undefined> {
   const { git, name, rev, args, comments, changes } = work;
   try {
-    const got = plain(
+    const got = textKeyed(
       await git.call('fetch', [], {
         remote: work.remote,
         force: args.force_fetch,
@@ -222,7 +221,7 @@ async function planUpdate(work: Work, local: Local, ctx: StateContext): Promise<
     local.baseBranch === null
       ? null
       : await git.attempt('rev_parse', [`${local.baseBranch}@{upstream}`], { opts: ['--abbrev-ref'] });
-  const fetchUrl = work.remote in local.remotes ? pyStr(plain(local.remotes[work.remote])['fetch'] ?? '') : null;
+  const fetchUrl = work.remote in local.remotes ? pyStr(textKeyed(local.remotes[work.remote])['fetch'] ?? '') : null;
   return { local, hasRev: has, fastForward, upstream, fetchUrl };
 }
 
@@ -233,7 +232,7 @@ async function updateBare(work: Work, ctx: StateContext): Promise<StateResult | 
     () => upToDate(work, [`Bare repository at ${target} would be fetched`], false, ctx),
     async () => {
       try {
-        const got = plain(
+        const got = textKeyed(
           await git.call('fetch', [], {
             remote: work.remote,
             force: args.force_fetch,

@@ -11,9 +11,9 @@ import {
   type StateContext,
   type StateResult,
   state,
+  textKeyed,
   type Value,
 } from 'halite/sdk';
-import { plain } from '../shared/calls.ts';
 
 const name = p.string({ doc: 'the volume' });
 const fits = (text: string): boolean => /^[a-zA-Z0-9._-]+$/.test(text);
@@ -26,8 +26,8 @@ async function isHere(host: string): Promise<boolean> {
 }
 
 const knows = (peers: Value, host: string): boolean =>
-  Object.values(plain(peers)).some((peer) => {
-    const names = plain(peer)['hostnames'];
+  Object.values(textKeyed(peers)).some((peer) => {
+    const names = textKeyed(peer)['hostnames'];
     return Array.isArray(names) && names.includes(host);
   });
 
@@ -56,7 +56,7 @@ const peered = state({
 });
 
 const runs = async (volume: string, ctx: StateContext): Promise<boolean> =>
-  Number(plain(plain(await ctx.call('glusterfs.info'))[volume])['status']) === 1;
+  Number(textKeyed(textKeyed(await ctx.call('glusterfs.info'))[volume])['status']) === 1;
 
 /** The second half of `volume_present`: the comment so far, and whether the volume is started. */
 async function started(volume: string, said: StateResult, ctx: StateContext): Promise<StateResult> {
@@ -116,7 +116,7 @@ const startedState = state({
   examples: ['web:\n  glusterfs.started'],
   params: { name },
   async run({ name: volume }, ctx) {
-    if (!(volume in plain(await ctx.call('glusterfs.info')))) return ctx.fail(`Volume ${volume} does not exist`);
+    if (!(volume in textKeyed(await ctx.call('glusterfs.info')))) return ctx.fail(`Volume ${volume} does not exist`);
     return resource(ctx, {
       find: () => runs(volume, ctx),
       change: () => ctx.call('glusterfs.start_volume', volume),
@@ -135,10 +135,10 @@ const add_volume_bricks = state({
   params: { name, bricks: p.oneOf(['string', 'list'], { doc: 'list of machine:/path' }) },
   async run({ name: volume, bricks }, ctx) {
     const paths = async (): Promise<Value[]> => {
-      const about = plain(plain(await ctx.call('glusterfs.info'))[volume]);
-      return Object.values(plain(about['bricks'])).map((brick) => plain(brick)['path'] ?? '');
+      const about = textKeyed(textKeyed(await ctx.call('glusterfs.info'))[volume]);
+      return Object.values(textKeyed(about['bricks'])).map((brick) => textKeyed(brick)['path'] ?? '');
     };
-    if (!(volume in plain(await ctx.call('glusterfs.info')))) return ctx.fail(`Volume ${volume} does not exist`);
+    if (!(volume in textKeyed(await ctx.call('glusterfs.info')))) return ctx.fail(`Volume ${volume} does not exist`);
     if (!(await runs(volume, ctx))) return ctx.fail(`Volume ${volume} is not started`);
     const wanted = Array.isArray(bricks) ? bricks : [bricks];
     return resource(ctx, {

@@ -11,11 +11,11 @@ import {
   type StateContext,
   type StateResult,
   state,
+  textKeyed,
   type Value,
 } from 'halite/sdk';
 import { traverse } from 'halite/sdk/data';
 import { pyRegexSearch } from 'halite/sdk/text';
-import { plain } from '../shared/calls.ts';
 
 const delimiter = p.string({ default: ':', doc: 'separator of the levels of a name' });
 const name = p.string({ doc: 'the grain' });
@@ -45,7 +45,7 @@ async function setGrain(
   options: { force: boolean; destructive?: boolean },
   ctx: StateContext,
 ): Promise<StateResult> {
-  const answer = plain(await ctx.callWith('grains.set', [key, value], { ...options }));
+  const answer = textKeyed(await ctx.callWith('grains.set', [key, value], { ...options }));
   return ctx.result({ ...answer, name: key });
 }
 
@@ -69,7 +69,7 @@ const present = state({
       testChanges,
       async apply() {
         const made = await setGrain(key, args.value, { force: args.force }, ctx);
-        if (made.result === true && Object.keys(plain(made.changes)).length > 0)
+        if (made.result === true && Object.keys(textKeyed(made.changes)).length > 0)
           made.comment = `Set grain ${key} to ${pyStr(args.value)}`;
         return made;
       },

@@ -11,9 +11,9 @@ import {
   type StateContext,
   type StateResult,
   state,
+  textKeyed,
   type Value,
 } from 'halite/sdk';
-import { plain } from '../shared/calls.ts';
 
 const params = {
   name: p.string({ doc: 'the group' }),
@@ -36,7 +36,7 @@ function gidOf(value: Value): number | undefined {
 
 /** The differences; undefined when there is no such group, a text when the id is invalid. */
 async function changesOf(args: Args, ctx: StateContext): Promise<PlainDict | undefined | string> {
-  const group = plain(await ctx.call('group.info', args.name));
+  const group = textKeyed(await ctx.call('group.info', args.name));
   if (Object.keys(group).length === 0) return undefined;
   const change = newDict();
   if (args.gid) {
@@ -83,7 +83,7 @@ async function create(args: Args, ctx: StateContext): Promise<StateResult> {
   const { name, gid, system, non_unique } = args;
   if (gid !== null && !non_unique) {
     const all = await ctx.call('group.getent');
-    const taken = (Array.isArray(all) ? all.map(plain) : []).find((group) => group['gid'] === gid);
+    const taken = (Array.isArray(all) ? all.map(textKeyed) : []).find((group) => group['gid'] === gid);
     if (taken)
       return ctx.fail(
         `Group ${name} is not present but gid ${pyStr(gid)} is already taken by group ${pyStr(taken['name'] ?? '')}`,
@@ -99,7 +99,7 @@ async function create(args: Args, ctx: StateContext): Promise<StateResult> {
     const comment = `Group ${name} has been created but, some changes could not be applied`;
     return ctx.fail(comment, { changes: newDict([['Failed', left]]) });
   }
-  return ctx.ok(`New group ${name} created`, { changes: plain(changes) });
+  return ctx.ok(`New group ${name} created`, { changes: textKeyed(changes) });
 }
 
 const present = state({

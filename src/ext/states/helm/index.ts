@@ -11,9 +11,10 @@ import {
   type StateContext,
   type StateResult,
   state,
+  textKeyed,
   type Value,
 } from 'halite/sdk';
-import { isExpected, plain } from '../shared/calls.ts';
+import { isExpected } from '../shared/calls.ts';
 
 const name = p.string({ doc: 'any name' });
 const release = p.string({ doc: 'the release' });
@@ -53,7 +54,7 @@ const repo_managed = state({
   run(args, ctx) {
     const { name: _name, repo_update, namespace, flags, kvflags, ...wanted } = args;
     const work = async (): Promise<StateResult> => {
-      const said = plain(await ctx.callWith('helm.repo_manage', [], { ...wanted, namespace, flags, kvflags }));
+      const said = textKeyed(await ctx.callWith('helm.repo_manage', [], { ...wanted, namespace, flags, kvflags }));
       if (isTruthy(said['failed'])) return ctx.fail('Failed to add or remove some repositories.', { changes: said });
       if (!isTruthy(said['added']) && !isTruthy(said['removed'])) return ctx.ok('Helm repo is managed.');
       if (repo_update) said['repo_update'] = await ctx.callWith('helm.repo_update', [], { namespace, flags, kvflags });
@@ -101,7 +102,7 @@ const release_present = state({
         if (done !== true) return ctx.fail(pyStr(done));
         const now = await about();
         if (!isDict(now)) return ctx.fail(pyStr(now));
-        const { manifest: _manifest, ...changes } = plain(now);
+        const { manifest: _manifest, ...changes } = textKeyed(now);
         return ctx.ok(`Helm release ${which} is present`, { changes: newDict(Object.entries(changes)) });
       },
     });

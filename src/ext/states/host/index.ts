@@ -1,7 +1,6 @@
 // State module `host`: names and addresses in /etc/hosts.
 import { isIP } from 'node:net';
-import { changeSet, defineState, type PlainDict, p, pyStr, resource, state, type Value } from 'halite/sdk';
-import { plain } from '../shared/calls.ts';
+import { changeSet, defineState, type PlainDict, p, pyStr, resource, state, textKeyed, type Value } from 'halite/sdk';
 
 const texts = (value: Value): string[] => (Array.isArray(value) ? value.map(pyStr) : [pyStr(value)]);
 
@@ -23,7 +22,7 @@ function planFor(name: string, ips: readonly string[], comment: string, clean: b
     if (comment) plan.comment.add(ip);
   }
   for (const [ip, value] of Object.entries(hosts)) {
-    const info = plain(value);
+    const info = textKeyed(value);
     const has = texts(info['aliases'] ?? []).includes(name);
     if (!ips.includes(ip)) {
       if (has && clean) plan.remove.add(ip);
@@ -56,13 +55,13 @@ const present = state({
   },
   async run({ name, ip, comment: given, clean }, ctx) {
     const comment = pyStr(given ?? '');
-    const plan = planFor(name, texts(ip), comment, clean, plain(await ctx.call('hosts.list_hosts')));
+    const plan = planFor(name, texts(ip), comment, clean, textKeyed(await ctx.call('hosts.list_hosts')));
     return changeSet(ctx, {
       async each(set) {
         set.comments.push(...plan.comments);
         set.ok = plan.ok;
         const noted = (key: string, ip: string, item: string): PlainDict => ({
-          [key]: { ...plain(set.changes[key]), [ip]: [item] },
+          [key]: { ...textKeyed(set.changes[key]), [ip]: [item] },
         });
         for (const a of plan.add)
           await set.part({

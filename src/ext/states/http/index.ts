@@ -9,11 +9,11 @@ import {
   type StateContext,
   type StateResult,
   state,
+  textKeyed,
   type Value,
   withForecast,
 } from 'halite/sdk';
 import { pyRegexSearch } from 'halite/sdk/text';
-import { plain } from '../shared/calls.ts';
 
 const queryParams = {
   name: p.string({ doc: 'the address' }),
@@ -79,7 +79,7 @@ async function query(args: Query, waitFor: Value, ctx: StateContext): Promise<St
     // The function has a test mode of its own.
     ...(ctx.test ? [['test', true] as [string, Value]] : []),
   ]);
-  const data = plain(
+  const data = textKeyed(
     waitFor
       ? await ctx.callWith('http.wait_for_successful_query', [args.name], { ...request, wait_for: waitFor })
       : await ctx.callWith('http.query', [args.name], request),

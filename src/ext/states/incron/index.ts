@@ -9,9 +9,9 @@ import {
   type StateContext,
   type StateResult,
   state,
+  textKeyed,
   withForecast,
 } from 'halite/sdk';
-import { plain } from '../shared/calls.ts';
 
 const params = {
   name: p.string({ doc: 'any name' }),
@@ -27,8 +27,8 @@ const maskOf = ({ mask }: Args): string => (Array.isArray(mask) ? mask : [...pyS
 /** The state of the job in the table: present, present for other events, or absent. */
 async function check(args: Args, ctx: StateContext): Promise<'present' | 'update' | 'absent'> {
   const wanted = maskOf(args).split(',').sort();
-  const jobs = plain(await ctx.call('incron.list_tab', args.user))['crons'];
-  for (const job of (Array.isArray(jobs) ? jobs : []).map(plain)) {
+  const jobs = textKeyed(await ctx.call('incron.list_tab', args.user))['crons'];
+  for (const job of (Array.isArray(jobs) ? jobs : []).map(textKeyed)) {
     if (job['path'] !== args.path || job['cmd'] !== args.cmd.replace(/\n$/, '')) continue;
     const mask = pyStr(job['mask'] ?? '')
       .split(',')

@@ -1,6 +1,16 @@
 // State module `influxdb_retention_policy`: how long InfluxDB keeps data.
-import { type ArgsOf, defineState, isTruthy, newDict, type PlainDict, p, pyStr, resource, state } from 'halite/sdk';
-import { plain } from '../shared/calls.ts';
+import {
+  type ArgsOf,
+  defineState,
+  isTruthy,
+  newDict,
+  type PlainDict,
+  p,
+  pyStr,
+  resource,
+  state,
+  textKeyed,
+} from 'halite/sdk';
 
 const name = p.string({ doc: 'the policy' });
 const database = p.string({ doc: 'its database' });
@@ -45,7 +55,7 @@ const present = state({
     return resource(ctx, {
       find: async () =>
         isTruthy(await ctx.callWith('influxdb.retention_policy_exists', [], where))
-          ? plain(await ctx.callWith('influxdb.get_retention_policy', [], where))
+          ? textKeyed(await ctx.callWith('influxdb.get_retention_policy', [], where))
           : null,
       compare: (now) => (now === null ? newDict([[name, 'Present']]) : differences(now, args)),
       async change({ found, difference: changes }) {

@@ -13,8 +13,8 @@ import {
   resource,
   type StateContext,
   state,
+  textKeyed,
 } from 'halite/sdk';
-import { plain } from '../shared/calls.ts';
 
 const name = p.string({ doc: 'the user' });
 const client_args = p.kwargs({ doc: 'influxdb_user, influxdb_password, influxdb_host, influxdb_port, …' });
@@ -30,7 +30,7 @@ type Args = ArgsOf<typeof params>;
 /** Sets the administrator flag if needed; false when that failed. */
 async function setAdmin({ name, admin, client_args }: Args, set: ChangeSet, ctx: StateContext): Promise<boolean> {
   const isAdmin = async (): Promise<boolean> =>
-    isTruthy(plain(await ctx.callWith('influxdb.user_info', [name], client_args))['admin']);
+    isTruthy(textKeyed(await ctx.callWith('influxdb.user_info', [name], client_args))['admin']);
   if ((await isAdmin()) === admin) return true;
   return set.part({
     changes: { 'Admin privileges': admin },
@@ -44,7 +44,7 @@ async function setAdmin({ name, admin, client_args }: Args, set: ChangeSet, ctx:
 
 async function setGrants({ name, grants, client_args }: Args, set: ChangeSet, ctx: StateContext): Promise<void> {
   if (!isTruthy(grants) || !isDict(grants)) return;
-  const now = plain(await ctx.callWith('influxdb.list_privileges', [name], client_args));
+  const now = textKeyed(await ctx.callWith('influxdb.list_privileges', [name], client_args));
   for (const [key, value] of dictEntries(grants)) {
     const [database, privilege] = [pyStr(key), pyStr(value).toLowerCase()];
     if (now[database] === privilege) continue;

@@ -11,10 +11,11 @@ import {
   type StateContext,
   type StateResult,
   state,
+  textKeyed,
   type Value,
   withForecast,
 } from 'halite/sdk';
-import { failureOf, plain } from '../shared/calls.ts';
+import { failureOf } from '../shared/calls.ts';
 
 const params = {
   name: p.path({ doc: 'the file' }),
@@ -61,7 +62,7 @@ function superfluous({ args, options, sections, now }: Work): {
     options: optionsOf(now).filter((key) => !options.some(([name]) => name === key)),
     sections: sectionsOf(now).filter((key) => !sections.some(([name]) => name === key)),
     keys: sections.flatMap(([name, body]) =>
-      Object.keys(plain(now[name]))
+      Object.keys(textKeyed(now[name]))
         .filter((key) => !(key in body))
         .map((key): [string, string] => [name, key]),
     ),
@@ -92,7 +93,7 @@ function forecast(work: Work, ctx: StateContext): StateResult {
       changed = true;
     }
     for (const [key, value] of Object.entries(body)) {
-      const before = plain(now[section])[key];
+      const before = textKeyed(now[section])[key];
       note(before !== undefined && pyStr(before) === pyStr(value), `${key}${inSection(section)}`);
     }
   }
@@ -111,7 +112,7 @@ async function put(work: Work, ctx: StateContext): Promise<PlainDict> {
   const file = { file_name: args.name, separator: args.separator, encoding: args.encoding };
   const changes = newDict();
   const set = async (what: PlainDict): Promise<PlainDict> =>
-    plain(await ctx.callWith('ini.set_option', [], { ...file, sections: what, no_spaces: args.no_spaces }));
+    textKeyed(await ctx.callWith('ini.set_option', [], { ...file, sections: what, no_spaces: args.no_spaces }));
   const gone = (before: Value): PlainDict =>
     newDict([
       ['before', before],
@@ -132,13 +133,28 @@ async function put(work: Work, ctx: StateContext): Promise<PlainDict> {
     for (const [name, key] of extra.keys) {
       if (name !== section) continue;
       await ctx.callWith('ini.remove_option', [], { ...file, section, option: key });
-      inner[key] = gone(plain(now[section])[key] ?? '#-#-');
+      inner[key] = gone(textKeyed(now[section])[key] ?? '#-#-');
     }
     const made = await set(newDict([[section, body]]));
-    Object.assign(inner, plain(made[section]));
+    Object.assign(inner, textKeyed(made[section]));
     if (Object.keys(inner).length > 0) changes[section] = inner;
   }
   return changes;
+}
+
+const fileOf = (args: Pick<PresentArgs, 'name' | 'separator' | 'encoding'>) => ({
+  file_name: args.name,
+  separator: args.separator,
+  encoding: args.encoding,
+});
+
+/** What a function of the module says when it fails is the comment. */
+async function failingWith(ctx: StateContext, work: () => Promise<StateResult>): Promise<StateResult> {
+  try {
+    return await work();
+  } catch (error) {
+    return ctx.fail(failureOf(error).message);
+  }
 }
 
 const options_present = state({
@@ -147,23 +163,21 @@ const options_present = state({
   params: presentParams,
   async run(args, ctx) {
     const all = entriesOf(args.sections);
-    const file = { file_name: args.name, separator: args.separator, encoding: args.encoding };
-    try {
-      const now = all.length > 0 ? plain(await ctx.callWith('ini.get_ini', [], file)) : newDict();
+    const file = fileOf(args);
+    return failingWith(ctx, async () => {
+      const now = all.length > 0 ? textKeyed(await ctx.callWith('ini.get_ini', [], file)) : newDict();
       const work: Work = {
         args,
         options: all.filter(([, value]) => !isDict(value)),
-        sections: all.filter(([, value]) => isDict(value)).map(([key, value]) => [key, plain(value)]),
+        sections: all.filter(([, value]) => isDict(value)).map(([key, value]) => [key, textKeyed(value)]),
         now,
       };
-      return await withForecast(
+      return withForecast(
         ctx,
         () => forecast(work, ctx),
         async () => applied(await put(work, ctx), ctx),
       );
-    } catch (error) {
-      return ctx.fail(failureOf(error).message);
-    }
+    });
   },
 });
 
@@ -172,10 +186,10 @@ const options_absent = state({
   examples: ['/etc/app.ini:\n  ini.options_absent:\n    - sections:\n        main:\n          - port'],
   params: { ...params, encoding },
   async run(args, ctx) {
-    const file = { file_name: args.name, separator: args.separator, encoding: args.encoding };
+    const file = fileOf(args);
     const out: string[] = [];
     const there: { section: string | null; option: string }[] = [];
-    try {
+    return failingWith(ctx, async () => {
       for (const [name, keys] of entriesOf(args.sections)) {
         // A name without a list is an option before the first section.
         const section = Array.isArray(keys) ? name : null;
@@ -186,7 +200,7 @@ const options_absent = state({
           if (now) there.push({ section, option });
         }
       }
-      return await withForecast(
+      return withForecast(
         ctx,
         () => announced(out, there.length > 0, ctx),
         async () => {
@@ -194,14 +208,12 @@ const options_absent = state({
           for (const { section, option } of there) {
             const before = await ctx.callWith('ini.remove_option', [], { ...file, section, option });
             if (section === null) changes[option] = before;
-            else changes[section] = { ...plain(changes[section]), [option]: before };
+            else changes[section] = { ...textKeyed(changes[section]), [option]: before };
           }
           return applied(changes, ctx);
         },
       );
-    } catch (error) {
-      return ctx.fail(failureOf(error).message);
-    }
+    });
   },
 });
 
@@ -219,27 +231,25 @@ const sections_present = state({
   examples: ['/etc/app.ini:\n  ini.sections_present:\n    - sections:\n      - main'],
   params: { ...params, encoding },
   async run(args, ctx) {
-    const file = { file_name: args.name, separator: args.separator, encoding: args.encoding };
-    try {
-      const now = plain(await ctx.callWith('ini.get_ini', [], file));
+    const file = fileOf(args);
+    return failingWith(ctx, async () => {
+      const now = textKeyed(await ctx.callWith('ini.get_ini', [], file));
       const wanted = namesOf(args.sections);
       const missing = wanted.filter((name) => !(name in now));
       const rows = wanted.map((name) =>
         name in now ? `Section unchanged ${name}.\n` : `Created new section ${name}.\n`,
       );
-      return await withForecast(
+      return withForecast(
         ctx,
         () => announced(rows, missing.length > 0, ctx),
         async () => {
           if (missing.length === 0) return applied(newDict(), ctx);
           const sections = newDict(missing.map((name) => [name, newDict()]));
-          const changes = plain(await ctx.callWith('ini.set_option', [], { ...file, sections }));
+          const changes = textKeyed(await ctx.callWith('ini.set_option', [], { ...file, sections }));
           return ctx.ok('Changes take effect', { changes });
         },
       );
-    } catch (error) {
-      return ctx.fail(failureOf(error).message);
-    }
+    });
   },
 });
 
@@ -248,15 +258,15 @@ const sections_absent = state({
   examples: ['/etc/app.ini:\n  ini.sections_absent:\n    - sections:\n      - main'],
   params: { ...params, encoding },
   async run(args, ctx) {
-    const file = { file_name: args.name, separator: args.separator, encoding: args.encoding };
-    try {
-      const now = plain(await ctx.callWith('ini.get_ini', [], file));
+    const file = fileOf(args);
+    return failingWith(ctx, async () => {
+      const now = textKeyed(await ctx.callWith('ini.get_ini', [], file));
       const wanted = namesOf(args.sections);
       const there = wanted.filter((name) => name in now);
       const rows = wanted.map((name) =>
         name in now ? `Deleted section ${name}.\n` : `Section ${name} does not exist.\n`,
       );
-      return await withForecast(
+      return withForecast(
         ctx,
         () => announced(rows, there.length > 0, ctx),
         async () => {
@@ -266,9 +276,7 @@ const sections_absent = state({
           return applied(changes, ctx);
         },
       );
-    } catch (error) {
-      return ctx.fail(failureOf(error).message);
-    }
+    });
   },
 });
 

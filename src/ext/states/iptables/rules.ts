@@ -8,9 +8,9 @@ import {
   type StateContext,
   type StateResult,
   state,
+  textKeyed,
   type Value,
 } from 'halite/sdk';
-import { plain } from '../shared/calls.ts';
 
 type Verb = 'append' | 'insert' | 'delete';
 
@@ -50,8 +50,10 @@ async function save(asked: Asked, ctx: StateContext): Promise<string> {
 
 /** The rules of all chains, for comparison. */
 function rulesOf(tables: Value): string {
-  const chains = Object.values(plain(tables)).flatMap((table) => (isDict(table) ? Object.values(plain(table)) : []));
-  return JSON.stringify(chains.map((chain) => plain(chain)['rules'] ?? null));
+  const chains = Object.values(textKeyed(tables)).flatMap((table) =>
+    isDict(table) ? Object.values(textKeyed(table)) : [],
+  );
+  return JSON.stringify(chains.map((chain) => textKeyed(chain)['rules'] ?? null));
 }
 
 /** Saves the rules if the file does not have them; returns the addition to the comment. */
@@ -127,7 +129,7 @@ async function several(verb: Verb, rules: readonly Value[], family: string, ctx:
   const results: (boolean | null)[] = [];
   let keep: Value = false;
   for (const item of rules) {
-    const given = plain(item);
+    const given = textKeyed(item);
     if (given['save']) keep = given['save'];
     const parts = newDict(Object.entries(given).filter(([key]) => !outer.includes(key) && !key.startsWith('__')));
     const asked = {
@@ -137,7 +139,7 @@ async function several(verb: Verb, rules: readonly Value[], family: string, ctx:
       parts,
     };
     const done = await one(verb, asked, ctx);
-    const changed = plain(done.changes)['locale'];
+    const changed = textKeyed(done.changes)['locale'];
     if (changed !== undefined) locale.push(changed);
     comments.push(pyStr(done.comment as Value));
     results.push(done.result);

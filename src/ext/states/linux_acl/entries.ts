@@ -1,8 +1,7 @@
 // Finds and changes entries of access lists.
 
-import { asList, newDict, type PlainDict, pyStr, type StateContext, type Value } from 'halite/sdk';
+import { asList, newDict, type PlainDict, pyStr, type StateContext, textKeyed, type Value } from 'halite/sdk';
 import { existsSync, isDirectory } from 'halite/sdk/fs';
-import { plain } from '../shared/calls.ts';
 
 const values: Readonly<Record<string, number>> = { r: 4, w: 2, x: 1 };
 /** `rwx` as a number. */
@@ -31,7 +30,7 @@ export async function listsOf(
   if (!existsSync(name)) return `${name} does not exist`;
   const isDefault = /^(?:d|default):/.test(type);
   const kind = isDefault ? type.slice(type.indexOf(':') + 1) : type;
-  const all = plain(
+  const all = textKeyed(
     await ctx.callWith('acl.getfacl', [name], newDict(recurse === undefined ? [] : [['recursive', recurse]])),
   );
   const lists = { name, kind, isDefault, all };
@@ -40,16 +39,16 @@ export async function listsOf(
 
 /** The entries of the requested kind, at one of the paths. */
 function entriesAt({ kind, isDefault, all }: Lists, path: string): PlainDict[] {
-  const list = plain(isDefault ? plain(all[path])['defaults'] : all[path])[kind];
-  return (asList(list) ?? []).map(plain);
+  const list = textKeyed(isDefault ? textKeyed(all[path])['defaults'] : all[path])[kind];
+  return (asList(list) ?? []).map(textKeyed);
 }
 
 /** The user or group of an entry without a name. */
 export const searched = ({ name, kind, all }: Lists, given: string): string =>
-  given || pyStr(plain(plain(all[name])['comment'])[kind === 'user' ? 'owner' : kind] ?? '');
+  given || pyStr(textKeyed(textKeyed(all[name])['comment'])[kind === 'user' ? 'owner' : kind] ?? '');
 
 const numberIn = (entry: Value | undefined): number | undefined => {
-  const octal = plain(entry)['octal'];
+  const octal = textKeyed(entry)['octal'];
   return octal === undefined ? undefined : Number(octal);
 };
 

@@ -10,10 +10,10 @@ import {
   type StateContext,
   type StateResult,
   state,
+  textKeyed,
   type Value,
 } from 'halite/sdk';
 import { realpathSync } from 'halite/sdk/fs';
-import { plain } from '../shared/calls.ts';
 
 const quiet = (): PlainDict => newDict([['quiet', true]]);
 const kwargs = p.kwargs({ doc: 'further options of the tool' });
@@ -64,7 +64,7 @@ const realPath = (path: string): string => {
 /** The volume group of a device; undefined when it is not a physical volume. */
 async function groupOf(device: string, ctx: StateContext): Promise<string | undefined> {
   const real = realPath(device);
-  const found = plain(plain(await ctx.callWith('lvm.pvdisplay', [real], newDict([['real', true]])))[real]);
+  const found = textKeyed(textKeyed(await ctx.callWith('lvm.pvdisplay', [real], newDict([['real', true]])))[real]);
   return isTruthy(found) ? pyStr(found['Volume Group Name'] ?? '') : undefined;
 }
 

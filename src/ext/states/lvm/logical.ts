@@ -11,9 +11,9 @@ import {
   type StateContext,
   type StateResult,
   state,
+  textKeyed,
   type Value,
 } from 'halite/sdk';
-import { plain } from '../shared/calls.ts';
 
 const factors: Readonly<Record<string, number>> = { s: 1 / 2048, m: 1, g: 1024, t: 1024 ** 2, p: 1024 ** 3 };
 
@@ -54,20 +54,20 @@ function create(name: string, path: string, args: Args, ctx: StateContext): Prom
       const created = await ctx.callWith('lvm.lvcreate', [name, args.vgname], kwargs);
       if (isTruthy(await ctx.call('lvm.lvdisplay', path)))
         return ctx.ok(`Created Logical Volume ${name}`, { changes: newDict([['created', created]]) });
-      const why = typeof created === 'string' ? created : pyStr(plain(created)['Output from lvcreate'] ?? '');
+      const why = typeof created === 'string' ? created : pyStr(textKeyed(created)['Output from lvcreate'] ?? '');
       return ctx.fail(`Failed to create Logical Volume ${name}. Error: ${why}`);
     },
   });
 }
 
 const lookUp = async (path: string, ctx: StateContext): Promise<PlainDict> =>
-  plain(plain(await ctx.callWith('lvm.lvdisplay', [path], newDict([['quiet', true]])))[path]);
+  textKeyed(textKeyed(await ctx.callWith('lvm.lvdisplay', [path], newDict([['quiet', true]])))[path]);
 
 async function resize(name: string, path: string, args: Args, before: number, ctx: StateContext): Promise<StateResult> {
   const { size, extents, force, resizefs } = args;
   const how = newDict([['lvpath', path], ...(size ? [['size', size] as const] : [['extents', extents] as const])]);
   Object.assign(how, { resizefs, force });
-  const changes = plain(await ctx.callWith('lvm.lvresize', [], how));
+  const changes = textKeyed(await ctx.callWith('lvm.lvresize', [], how));
   const after = megabytes(`${pyStr((await lookUp(path, ctx))['Logical Volume Size'] ?? '')}s`);
   if (after !== before)
     return ctx.result({

@@ -11,11 +11,11 @@ import {
   type StateContext,
   type StateResult,
   state,
+  textKeyed,
   type Value,
   withForecast,
 } from 'halite/sdk';
 import { which } from 'halite/sdk/system';
-import { plain } from '../shared/calls.ts';
 
 interface Disks {
   readonly missing: string[];
@@ -31,7 +31,7 @@ async function sorted(devices: readonly string[], ctx: StateContext): Promise<Di
       disks.missing.push(device);
       continue;
     }
-    const uuid = plain(await ctx.callWith('raid.examine', [device], newDict([['quiet', true]])))['MD_UUID'];
+    const uuid = textKeyed(await ctx.callWith('raid.examine', [device], newDict([['quiet', true]])))['MD_UUID'];
     if (uuid === undefined) disks.fresh.push(device);
     else disks.used.set(pyStr(uuid), [...(disks.used.get(pyStr(uuid)) ?? []), device]);
   }
@@ -73,8 +73,8 @@ const present = state({
     kwargs: p.kwargs({ doc: 'further options of mdadm' }),
   },
   async run({ name, level, devices, kwargs }, ctx) {
-    const known = plain(await ctx.call('raid.list'))[name];
-    const there = known === undefined ? undefined : plain(known);
+    const known = textKeyed(await ctx.call('raid.list'))[name];
+    const there = known === undefined ? undefined : textKeyed(known);
     const disks = await sorted(Array.isArray(devices) ? devices.map(pyStr) : pyStr(devices).split(','), ctx);
     const plan = planOf(disks, there);
     if (typeof plan === 'object') return ctx.fail(plan.problem);
@@ -100,10 +100,10 @@ const present = state({
       let done = ctx.ok(`Raid ${name} already present.`);
       if (plan !== 'nothing') {
         await carryOut(false);
-        const now = plain(await ctx.call('raid.list'))[name];
+        const now = textKeyed(await ctx.call('raid.list'))[name];
         if (now === undefined) done = ctx.fail(`Raid ${name} failed to be ${verb}.`);
         else {
-          done = ctx.ok(`Raid ${name} ${verb}.`, { changes: newDict(Object.entries(plain(now))) });
+          done = ctx.ok(`Raid ${name} ${verb}.`, { changes: newDict(Object.entries(textKeyed(now))) });
           await ctx.call('raid.save_config');
         }
       }
@@ -120,7 +120,7 @@ const absent = state({
   params: { name: p.path({ doc: 'the array' }) },
   run: ({ name }, ctx) =>
     resource(ctx, {
-      find: async () => plain(await ctx.call('raid.list'))[name],
+      find: async () => textKeyed(await ctx.call('raid.list'))[name],
       compare: (known) => known !== undefined,
       change: () => ctx.call('raid.destroy', name),
       changes: ({ found }) => ({ [name]: { old: found ?? null, new: null } }),

@@ -11,11 +11,11 @@ import {
   type StateContext,
   type StateResult,
   state,
+  textKeyed,
   type Value,
   withForecast,
 } from 'halite/sdk';
 import { readlinkSync } from 'halite/sdk/fs';
-import { plain } from '../shared/calls.ts';
 import { mounted } from './mounted.ts';
 
 const config = p.path({ default: '/etc/fstab', doc: 'the table' });
@@ -31,8 +31,8 @@ function swapDevice(name: string): string {
 
 /** Writes swap into fstab, and adds the outcome to the result. */
 async function persistSwap(name: string, path: string, result: StateResult, ctx: StateContext): Promise<void> {
-  const table = plain(await ctx.call('mount.fstab', path));
-  const none = plain(table['none']);
+  const table = textKeyed(await ctx.call('mount.fstab', path));
+  const none = textKeyed(table['none']);
   if (none['device'] === name && none['fstype'] !== 'swap') return;
   const status = await ctx.call('mount.set_fstab', 'none', name, 'swap', ['defaults'], 0, 0, path);
   const changes = result.changes as PlainDict;
@@ -54,13 +54,13 @@ const swap = state({
   params: { name: p.path({ doc: 'device or file' }), persist: p.bool({ default: true, doc: 'also at boot' }), config },
   async run({ name, persist, config: path }, ctx) {
     const device = swapDevice(name);
-    const now = plain(await ctx.call('mount.swaps'));
+    const now = textKeyed(await ctx.call('mount.swaps'));
     const result = await resource(ctx, {
-      find: async (again) => (again ? plain(await ctx.call('mount.swaps')) : now)[device] ?? null,
+      find: async (again) => (again ? textKeyed(await ctx.call('mount.swaps')) : now)[device] ?? null,
       compare: (found) => found === null,
       change: () => ctx.call('mount.swapon', device),
       recheck: true,
-      changes: ({ after }) => plain(after),
+      changes: ({ after }) => textKeyed(after),
       right: `Swap ${name} already active`,
       would: `Swap ${name} is set to be activated`,
       done: `Swap ${name} activated`,
@@ -68,8 +68,8 @@ const swap = state({
     });
     if (!persist) return result;
     const foreseen = async (): Promise<StateResult> => {
-      const table = plain(await ctx.call('mount.fstab', path));
-      if (!(name in table) && !Object.values(table).some((entry) => plain(entry)['device'] === name)) {
+      const table = textKeyed(await ctx.call('mount.fstab', path));
+      if (!(name in table) && !Object.values(table).some((entry) => textKeyed(entry)['device'] === name)) {
         result.result = null;
         if (name in now) result.comment = `Swap ${name} is set to be added to the fstab and to be activated`;
       }
@@ -95,7 +95,7 @@ const unmounted = state({
   },
   async run({ name, device, config: path, persist, user }, ctx) {
     if (!name) return ctx.fail('Must provide name to mount.unmounted');
-    const active = plain(await ctx.callWith('mount.active', [], { extended: true }));
+    const active = textKeyed(await ctx.callWith('mount.active', [], { extended: true }));
     const result = ctx.ok('Target was already unmounted');
     const changes = result.changes as PlainDict;
     if (name.replaceAll(' ', '\\040') in active) {
@@ -110,9 +110,9 @@ const unmounted = state({
       await ctx.call('mount.delete_mount_cache', name);
     }
     if (!persist) return result;
-    const entry = plain(await ctx.call('mount.fstab', path))[name];
+    const entry = textKeyed(await ctx.call('mount.fstab', path))[name];
     if (entry === undefined) result.comment += '. fstab entry not found';
-    else if (device && plain(entry)['device'] !== device)
+    else if (device && textKeyed(entry)['device'] !== device)
       result.comment += `. fstab entry for device ${pyStr(device)} not found`;
     else if (ctx.test) {
       return ctx.result({
@@ -132,7 +132,7 @@ async function converted(device: string, by: Value, ctx: StateContext): Promise<
   const kind = by ? pyStr(by) : '';
   if (!kind || (kind === 'device' && device.startsWith('/')) || device.startsWith(`${kind.toUpperCase()}=`))
     return device;
-  const ids = plain(
+  const ids = textKeyed(
     device.startsWith('/')
       ? await ctx.call('disk.blkid', device)
       : await ctx.callWith('disk.blkid', [], { token: device }),
@@ -140,7 +140,7 @@ async function converted(device: string, by: Value, ctx: StateContext): Promise<
   const found = dictEntries(ids);
   if (found.length !== 1) return undefined;
   const [name, about] = found[0] as [Value, Value];
-  return kind === 'device' ? pyStr(name) : `${kind.toUpperCase()}=${pyStr(plain(about)[kind.toUpperCase()] ?? '')}`;
+  return kind === 'device' ? pyStr(name) : `${kind.toUpperCase()}=${pyStr(textKeyed(about)[kind.toUpperCase()] ?? '')}`;
 }
 
 const fstabParams = {
@@ -222,7 +222,7 @@ const fstab_absent = state({
     const point = pointOf(args.fs_file);
     const device = await converted(args.name, args.mount_by, ctx);
     return resource(ctx, {
-      find: async () => point in plain(await ctx.call('mount.fstab', args.config)),
+      find: async () => point in textKeyed(await ctx.call('mount.fstab', args.config)),
       wanted: false,
       change: async () =>
         (await ctx.callWith('mount.rm_fstab', [], { name: point, device: device ?? null, config: args.config })) ===

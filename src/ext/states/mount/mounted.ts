@@ -10,12 +10,12 @@ import {
   type StateContext,
   type StateResult,
   state,
+  textKeyed,
   type Value,
   withForecast,
 } from 'halite/sdk';
 import { dirName, existsSync, realpathSync } from 'halite/sdk/fs';
 import { pyRegex } from 'halite/sdk/text';
-import { plain } from '../shared/calls.ts';
 import { missingOptions, optionTexts } from './options.ts';
 
 const params = {
@@ -84,13 +84,13 @@ interface Work {
 }
 
 const activeMounts = async (ctx: StateContext): Promise<PlainDict> =>
-  plain(await ctx.callWith('mount.active', [], { extended: true }));
+  textKeyed(await ctx.callWith('mount.active', [], { extended: true }));
 
 /** A bind mount shows the device and options of what it is bound to. */
 function resolveBind(work: Work, active: PlainDict): string {
-  const mounted = plain(active[work.key]);
+  const mounted = textKeyed(active[work.key]);
   const addOptions = (place: string): void => {
-    const source = plain(active[place]);
+    const source = textKeyed(active[place]);
     if (work.args.bind_mount_copy_active_opts)
       work.opts = [
         ...new Set([...work.opts, ...optionTexts(source['opts']), ...optionTexts(source['superopts'])]),
@@ -105,7 +105,7 @@ function resolveBind(work: Work, active: PlainDict): string {
   while (!(place in active) && place !== '/' && place !== '') place = dirName(place.replaceAll('\\040', ' '));
   if (!(place in active)) return realPath(work.args.device);
   addOptions(place);
-  return pyStr(plain(active[place])['device'] ?? '');
+  return pyStr(textKeyed(active[place])['device'] ?? '');
 }
 
 /** The kernel's name of the device; a text when there is none. */
@@ -126,7 +126,7 @@ async function resolveDevice(
   if (/^LABEL=/i.test(device)) {
     const label = device.split('=')[1] ?? '';
     const find = ['blkid', '-t', `LABEL=${label}`];
-    const out = plain(await onlyReads(() => ctx.callWith('cmd.run_all', [find], { python_shell: false })));
+    const out = textKeyed(await onlyReads(() => ctx.callWith('cmd.run_all', [find], { python_shell: false })));
     if (out['retcode'] !== 0) return { problem: `Unable to find device with label ${label}.` };
     return { device: pyStr(out['stdout'] ?? '').split(':')[0] ?? '' };
   }
@@ -169,7 +169,7 @@ async function remountNow(work: Work, options: readonly string[], ctx: StateCont
 async function checkOptions(work: Work, active: PlainDict, ctx: StateContext): Promise<StateResult | undefined> {
   const { args, opts } = work;
   if (opts.length === 0) return undefined;
-  const missing = await missingOptions(opts, args.fstype, plain(active[work.key]), args, ctx);
+  const missing = await missingOptions(opts, args.fstype, textKeyed(active[work.key]), args, ctx);
   if (missing.length > 0) {
     const done = await remount(
       work,
@@ -179,7 +179,7 @@ async function checkOptions(work: Work, active: PlainDict, ctx: StateContext): P
     );
     if (done) return done;
   }
-  const before = plain(await ctx.call('mount.read_mount_cache', work.real))['opts'];
+  const before = textKeyed(await ctx.call('mount.read_mount_cache', work.real))['opts'];
   if (before === undefined) {
     work.noteMount = true;
     return undefined;
@@ -192,7 +192,7 @@ async function checkOptions(work: Work, active: PlainDict, ctx: StateContext): P
 /** Unmounts another filesystem at this place. Returns the mounts after that. */
 async function checkDevice(work: Work, active: PlainDict, ctx: StateContext): Promise<PlainDict | StateResult> {
   const { args, result } = work;
-  const mounted = plain(active[work.key]);
+  const mounted = textKeyed(active[work.key]);
   const own = pyStr(mounted['device'] ?? '');
   const names = [own, realPath(own), mounted['alt_device'], mounted['device_uuid'], mounted['device_label']]
     .filter(Boolean)

@@ -1,6 +1,5 @@
 // Decides which mount options require a remount: some never appear among the active ones, some have another spelling there.
-import { dictEntries, isDict, type PlainDict, pyStr, type StateContext, type Value } from 'halite/sdk';
-import { plain } from '../shared/calls.ts';
+import { dictEntries, isDict, type PlainDict, pyStr, type StateContext, textKeyed, type Value } from 'halite/sdk';
 
 const invisible = [
   ...[
@@ -82,14 +81,14 @@ async function normalized(given: string, fstype: string, rules: OptionRules, ctx
   if (fstype === 'cifs' && key === 'user') return `username=${value ?? ''}`;
   if (ignoredKeys(fstype, rules).includes(key)) return key;
   if ((key === 'uid' || key === 'gid') && value !== undefined && !/^\d+$/.test(value)) {
-    const info = plain(await ctx.call(key === 'uid' ? 'user.info' : 'group.info', value));
+    const info = textKeyed(await ctx.call(key === 'uid' ? 'user.info' : 'group.info', value));
     return `${key}=${pyStr(info[key] ?? value)}`;
   }
   return option;
 }
 
 function ignoredKeys(fstype: string, rules: OptionRules): string[] {
-  const all: PlainDict = { ramfs: ['size'], ...plain(rules.extra_mount_ignore_fs_keys) };
+  const all: PlainDict = { ramfs: ['size'], ...textKeyed(rules.extra_mount_ignore_fs_keys) };
   return optionTexts(all[fstype]);
 }
 

@@ -9,9 +9,9 @@ import {
   type StateContext,
   type StateResult,
   state,
+  textKeyed,
   type Value,
 } from 'halite/sdk';
-import { plain } from '../shared/calls.ts';
 import { connection, lastError, reason } from '../shared/mysql.ts';
 
 interface Wanted {
@@ -45,7 +45,7 @@ async function adjust(wanted: Wanted, now: PlainDict, kwargs: PlainDict, ctx: St
     test: collates ? comment : `${comment}\nDatabase ${wanted.name} is going to be updated`,
     async apply() {
       await ctx.callWith('mysql.alter_db', [wanted.name], { character_set, collate, ...kwargs });
-      const after = plain(await ctx.callWith('mysql.db_get', [wanted.name], kwargs));
+      const after = textKeyed(await ctx.callWith('mysql.db_get', [wanted.name], kwargs));
       const changes = newDict();
       for (const key of ['collate', 'character_set']) {
         if (now[key] === after[key]) continue;
@@ -60,7 +60,7 @@ async function adjust(wanted: Wanted, now: PlainDict, kwargs: PlainDict, ctx: St
 }
 
 async function present(wanted: Wanted, kwargs: PlainDict, ctx: StateContext): Promise<StateResult> {
-  const now = plain(await ctx.callWith('mysql.db_get', [wanted.name], kwargs));
+  const now = textKeyed(await ctx.callWith('mysql.db_get', [wanted.name], kwargs));
   if (Object.keys(now).length > 0) return adjust(wanted, now, kwargs, ctx);
   const error = lastError(ctx);
   if (error !== undefined) return ctx.fail(error);

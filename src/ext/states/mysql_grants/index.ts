@@ -9,9 +9,9 @@ import {
   type StateContext,
   type StateResult,
   state,
+  textKeyed,
   type Value,
 } from 'halite/sdk';
-import { plain } from '../shared/calls.ts';
 import { connection, lastError, reason } from '../shared/mysql.ts';
 
 const params = {
@@ -42,7 +42,7 @@ async function revokeAll(w: Wanted, kwargs: PlainDict, ctx: StateContext): Promi
   const bare = (name: string): string => name.replace(/[`\\]/g, '');
   const grants = await ctx.callWith('mysql.user_grants', [w.user, w.host], kwargs);
   for (const statement of Array.isArray(grants) ? grants : []) {
-    const tokens = plain(await ctx.call('mysql.tokenize_grant', statement));
+    const tokens = textKeyed(await ctx.call('mysql.tokenize_grant', statement));
     const has = Array.isArray(tokens['grant']) ? tokens['grant'].map(pyStr) : [];
     if (bare(pyStr(tokens['database'] ?? '')) !== wanted || has.length === 0) continue;
     const { database, user, host, grant_option, escape: quoted } = w;

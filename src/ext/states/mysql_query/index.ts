@@ -11,10 +11,10 @@ import {
   type StateContext,
   type StateResult,
   state,
+  textKeyed,
   type Value,
 } from 'halite/sdk';
 import { existsSync, statSync, writeFileSync } from 'halite/sdk/fs';
-import { plain } from '../shared/calls.ts';
 import { connection, lastError } from '../shared/mysql.ts';
 
 const params = {
@@ -47,7 +47,7 @@ interface Job {
 
 async function grainValue(grain: string, ctx: StateContext): Promise<PlainDict> {
   const names = await ctx.call('grains.ls');
-  return Array.isArray(names) && names.includes(grain) ? plain(await ctx.call('grains.get', grain)) : newDict();
+  return Array.isArray(names) && names.includes(grain) ? textKeyed(await ctx.call('grains.get', grain)) : newDict();
 }
 
 /** Where the output is stored, and `done` if it already exists. */
@@ -136,7 +136,7 @@ async function execute(
     async apply() {
       const got = await ask(args);
       if (got === false) return ctx.fail(lastError(ctx) ?? 'The query failed');
-      const answer = plain(got);
+      const answer = textKeyed(got);
       mapped(answer);
       const how = await keep(job, answer, ctx);
       return ctx.ok(pyStr(answer), { changes: newDict([['query', how]]) });

@@ -10,10 +10,10 @@ import {
   type StateContext,
   type StateResult,
   state,
+  textKeyed,
   type Value,
 } from 'halite/sdk';
 import { unifiedDiff } from 'halite/sdk/text';
-import { plain } from '../shared/calls.ts';
 
 const kwargs = p.kwargs({ doc: 'settings' });
 const same = (a: readonly string[], b: readonly string[]): boolean => a.join('\0') === b.join('\0');
@@ -60,12 +60,12 @@ async function compared(
 
 /** Whether an interface, or an address with this label, is up. */
 async function isUp(name: string, ctx: StateContext): Promise<boolean> {
-  const all = plain(await ctx.call('network.interfaces'));
-  if (name in all) return Boolean(plain(all[name])['up']);
+  const all = textKeyed(await ctx.call('network.interfaces'));
+  if (name in all) return Boolean(textKeyed(all[name])['up']);
   return Object.values(all).some((found) =>
     ['secondary', 'inet', 'inet6'].some((key) => {
-      const list = plain(found)[key];
-      return Array.isArray(list) && list.some((item) => plain(item)['label'] === name);
+      const list = textKeyed(found)[key];
+      return Array.isArray(list) && list.some((item) => textKeyed(item)['label'] === name);
     }),
   );
 }
@@ -100,7 +100,7 @@ const interfaceWords = (kind: string, name: string): Words => ({
 /** Adds one result to another: changes together, the later comment. */
 function joined(first: StateResult, second: StateResult | undefined): StateResult {
   if (!second) return first;
-  const changes = newDict([...Object.entries(plain(first.changes)), ...Object.entries(plain(second.changes))]);
+  const changes = newDict([...Object.entries(textKeyed(first.changes)), ...Object.entries(textKeyed(second.changes))]);
   return Object.assign(second, { changes });
 }
 

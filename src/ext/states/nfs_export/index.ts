@@ -1,7 +1,6 @@
 // State module `nfs_export`: folders shared with other machines.
-import { defineState, newDict, p, pyEquals, pyStr, resource, state, type Value } from 'halite/sdk';
+import { defineState, newDict, p, pyEquals, pyStr, resource, state, textKeyed, type Value } from 'halite/sdk';
 import { which } from 'halite/sdk/system';
-import { plain } from '../shared/calls.ts';
 
 const name = p.path({ doc: 'the folder' });
 const file = p.path({ default: '/etc/exports', doc: 'the file' });
@@ -21,13 +20,13 @@ const present = state({
     const wanted: Value[] =
       Array.isArray(clients) && clients.length > 0 ? clients : [newDict(Object.entries({ hosts, options }))];
     return resource(ctx, {
-      find: async () => plain(await ctx.call('nfs3.list_exports', exports))[name] ?? null,
+      find: async () => textKeyed(await ctx.call('nfs3.list_exports', exports))[name] ?? null,
       compare: (old) => old === null || !pyEquals(old, wanted),
       async change({ found: old }) {
         if (old !== null) await ctx.call('nfs3.del_export', exports, name);
-        for (const client of wanted.map(plain))
+        for (const client of wanted.map(textKeyed))
           await ctx.call('nfs3.add_export', exports, name, client['hosts'] ?? null, client['options'] ?? null);
-        const loaded = plain(await ctx.call('nfs3.reload_exports'));
+        const loaded = textKeyed(await ctx.call('nfs3.reload_exports'));
         const changes = newDict(Object.entries({ old, new: wanted }));
         return ctx.result({ result: loaded['result'], comment: pyStr(loaded['stderr'] ?? ''), changes });
       },
@@ -44,11 +43,11 @@ const absent = state({
   params: { name, exports: file },
   run: ({ name, exports }, ctx) =>
     resource(ctx, {
-      find: async () => plain(await ctx.call('nfs3.list_exports', exports))[name] ?? null,
+      find: async () => textKeyed(await ctx.call('nfs3.list_exports', exports))[name] ?? null,
       compare: (old) => old !== null,
       async change({ found }) {
         await ctx.call('nfs3.del_export', exports, name);
-        const loaded = plain(await ctx.call('nfs3.reload_exports'));
+        const loaded = textKeyed(await ctx.call('nfs3.reload_exports'));
         const comment = loaded['result'] ? `Export ${name} removed` : pyStr(loaded['stderr'] ?? '');
         return ctx.result({ result: loaded['result'], comment, changes: newDict([[name, found]]) });
       },

@@ -9,9 +9,9 @@ import {
   resource,
   type StateContext,
   state,
+  textKeyed,
   type Value,
 } from 'halite/sdk';
-import { plain } from '../shared/calls.ts';
 import { changedRule, changePolicy } from '../shared/packet-policy.ts';
 import { ruleState } from './rules.ts';
 
@@ -19,7 +19,7 @@ const family = p.string({ default: 'ipv4', doc: 'ipv4, ipv6, inet, arp, bridge o
 const table = p.string({ default: 'filter', doc: 'the table' });
 const kwargs = p.kwargs({ doc: 'accepted' });
 const inFamily = (family: string): PlainDict => newDict([['family', family]]);
-const worked = (answer: Value): boolean => plain(answer)['result'] === true;
+const worked = (answer: Value): boolean => textKeyed(answer)['result'] === true;
 
 const tableState = (wanted: boolean) =>
   state({
@@ -66,7 +66,7 @@ const chainPresent = state({
       problem: (made) =>
         worked(made)
           ? undefined
-          : `Failed to create ${name} chain in ${table} table: ${pyStr(plain(made)['comment'] ?? '').trim()} for ${family}`,
+          : `Failed to create ${name} chain in ${table} table: ${pyStr(textKeyed(made)['comment'] ?? '').trim()} for ${family}`,
       changes: () => changedRule(name),
       right: `nftables ${name} chain is already exist in ${table} table for ${family}`,
       would: `nftables chain ${name} would be created in table ${table} for family ${family}`,
@@ -91,7 +91,7 @@ const chainAbsent = state({
         ] as const) {
           const done = await ctx.call(fun, table, name, family);
           if (worked(done)) continue;
-          const why = pyStr(plain(done)['comment'] ?? '').trim();
+          const why = pyStr(textKeyed(done)['comment'] ?? '').trim();
           return ctx.fail(`Failed to ${verb} ${name} chain in ${table} table: ${why} for ${family}`);
         }
         return undefined;

@@ -1,10 +1,9 @@
 // `nftables.append`, `insert` and `delete`: a rule of the packet filter.
-import { newDict, p, pyStr, type StateContext, state, type Value } from 'halite/sdk';
-import { plain } from '../shared/calls.ts';
+import { newDict, p, pyStr, type StateContext, state, textKeyed, type Value } from 'halite/sdk';
 
 type Verb = 'append' | 'insert' | 'delete';
 
-const worked = (answer: Value): boolean => plain(answer)['result'] === true;
+const worked = (answer: Value): boolean => textKeyed(answer)['result'] === true;
 
 interface Asked {
   readonly name: string;
@@ -62,7 +61,7 @@ export const ruleState = (verb: Verb) =>
     },
     async run({ name, family, table, chain, position, save, kwargs }, ctx) {
       const parts = newDict([['family', family], ...Object.entries({ table, chain }), ...Object.entries(kwargs)]);
-      const built = plain(await ctx.callWith('nftables.build_rule', [], parts));
+      const built = textKeyed(await ctx.callWith('nftables.build_rule', [], parts));
       if (built['result'] !== true) return ctx.fail(pyStr(built['comment'] ?? ''));
       const asked = { name, family, table, chain, position, rule: pyStr(built['rule'] ?? '').trim() };
       const there = worked(await ctx.call('nftables.check', table, chain, asked.rule, family));
@@ -74,7 +73,7 @@ export const ruleState = (verb: Verb) =>
         testChanges: newDict(),
         async apply() {
           const done = await carryOut(verb, asked, ctx);
-          if (!worked(done)) return ctx.fail(failure(verb, asked, pyStr(plain(done)['comment'] ?? '')));
+          if (!worked(done)) return ctx.fail(failure(verb, asked, pyStr(textKeyed(done)['comment'] ?? '')));
           if (!save) return undefined;
           await ctx.callWith('nftables.save', [], newDict(Object.entries({ filename: null, family })));
           return ctx.ok(success(verb, asked, true), { changes });

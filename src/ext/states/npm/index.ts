@@ -10,9 +10,9 @@ import {
   resource,
   type StateContext,
   state,
+  textKeyed,
   type Value,
 } from 'halite/sdk';
-import { plain } from '../shared/calls.ts';
 
 const name = p.string({ doc: 'the package, with a version if wanted: `left-pad@1.0.0`' });
 const dir = p.scalar({ default: null, doc: 'the project; without it packages are global' });
@@ -26,12 +26,12 @@ function split(pkg: string): { name: string; version: string | undefined } {
 
 /** The installed package that answers to a name or to an address. */
 function find(pkg: string, installed: PlainDict): PlainDict | undefined {
-  const direct = plain(installed[pkg]);
+  const direct = textKeyed(installed[pkg]);
   if (direct['version'] !== undefined) return direct;
   const wanted = pkg.split('://')[1];
   if (wanted === undefined) return undefined;
   return Object.values(installed)
-    .map(plain)
+    .map(textKeyed)
     .find((details) => {
       const from = pyStr(details['from'] ?? '').split('://')[1];
       const full = from !== undefined && !from.endsWith('.git') && pkg.startsWith('git://') ? `${from}.git` : from;
@@ -74,7 +74,7 @@ const installed = state({
     const satisfied = (there: string[]): string => `Package(s) '${all}' satisfied by ${there.join(', ')}`;
     return resource(ctx, {
       find: async () =>
-        sort(wanted, plain(await ctx.callWith('npm.list', [], { ...at, depth: 0 })), args.force_reinstall),
+        sort(wanted, textKeyed(await ctx.callWith('npm.list', [], { ...at, depth: 0 })), args.force_reinstall),
       compare: ({ missing }) => missing,
       change: () => ctx.callWith('npm.install', [], { ...at, registry: args.registry, pkgs: wanted }),
       changes: ({ difference: missing }) => ({ old: [], new: missing }),
@@ -98,7 +98,7 @@ const removed = state({
   params: { name: p.string({ doc: 'the package' }), dir, user },
   run: ({ name, dir, user: runas }, ctx) =>
     resource(ctx, {
-      find: async () => Object.hasOwn(plain(await ctx.callWith('npm.list', [], { dir, depth: 0 })), name),
+      find: async () => Object.hasOwn(textKeyed(await ctx.callWith('npm.list', [], { dir, depth: 0 })), name),
       wanted: false,
       change: () => ctx.callWith('npm.uninstall', [], { pkg: name, dir, runas }),
       changes: () => ({ [name]: 'Removed' }),

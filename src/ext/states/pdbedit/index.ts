@@ -12,15 +12,15 @@ import {
   type StateContext,
   type StateResult,
   state,
+  textKeyed,
   withForecast,
 } from 'halite/sdk';
 import { changesOf } from '../../shared/pdbedit/details.ts';
-import { plain } from '../shared/calls.ts';
 
 const name = p.string({ doc: 'the account' });
 
 const saved = async (login: string, ctx: StateContext): Promise<PlainDict> =>
-  plain(plain(await ctx.callWith('pdbedit.list', [], newDict([['hashes', true]])))[login]);
+  textKeyed(textKeyed(await ctx.callWith('pdbedit.list', [], newDict([['hashes', true]])))[login]);
 
 /** Fields that differ, each with the value before and after. */
 function difference(before: PlainDict, after: PlainDict): PlainDict {
@@ -53,7 +53,7 @@ async function planned(login: string, given: PlainDict, ctx: StateContext): Prom
 
 async function modified(login: string, given: PlainDict, ctx: StateContext): Promise<StateResult> {
   const before = await saved(login, ctx);
-  const outcome = plain(await ctx.callWith('pdbedit.modify', [], { ...given, login }));
+  const outcome = textKeyed(await ctx.callWith('pdbedit.modify', [], { ...given, login }));
   const said = pyStr(outcome[login] ?? '');
   if (said === 'created') return ctx.ok('', { changes: outcome });
   if (said === 'unchanged') return ctx.ok('');
@@ -79,7 +79,7 @@ const absent = state({
       find: () => ctx.call('pdbedit.list', false),
       compare: (all) => Array.isArray(all) && all.includes(name),
       async change() {
-        const outcome = plain(await ctx.call('pdbedit.delete', name));
+        const outcome = textKeyed(await ctx.call('pdbedit.delete', name));
         if (outcome[name] === 'deleted') return ctx.ok('', { changes: outcome });
         return outcome[name] === 'absent' ? ctx.ok('') : ctx.fail('');
       },

@@ -1,6 +1,5 @@
 // State module `pecl`: extensions of PHP.
-import { asList, defineState, needsFunction, p, pyStr, resource, state } from 'halite/sdk';
-import { plain } from '../shared/calls.ts';
+import { asList, defineState, needsFunction, p, pyStr, resource, state, textKeyed } from 'halite/sdk';
 
 const name = p.string({ doc: 'the extension, or channel/extension' });
 
@@ -20,7 +19,7 @@ const installed = state({
     const full = version === null ? args.name : `${args.name}-${version}`;
     const { defaults, force, preferred_state } = args;
     return resource(ctx, {
-      find: async () => plain(await ctx.call('pecl.list', channel ?? null))[extension ?? ''] ?? null,
+      find: async () => textKeyed(await ctx.call('pecl.list', channel ?? null))[extension ?? ''] ?? null,
       compare(found) {
         const facts = asList(found) ?? [];
         return !(version === null || facts.includes(version)) || !facts.includes(preferred_state);
@@ -41,7 +40,7 @@ const removed = state({
   params: { name },
   run: ({ name }, ctx) =>
     resource(ctx, {
-      find: async () => name in plain(await ctx.call('pecl.list')),
+      find: async () => name in textKeyed(await ctx.call('pecl.list')),
       wanted: false,
       change: () => ctx.call('pecl.uninstall', name),
       changes: () => ({ [name]: 'Removed' }),

@@ -1,7 +1,6 @@
 // Decides which of the requested packages are already installed.
-import { asList, newDict, type PlainDict, pyStr, type StateContext, type Value } from 'halite/sdk';
+import { asList, newDict, type PlainDict, pyStr, type StateContext, textKeyed, type Value } from 'halite/sdk';
 import { type Condition, comparePythonVersions, fitsConditions } from '../../shared/pip/pep440.ts';
-import { plain } from '../shared/calls.ts';
 
 export interface Wanted {
   /** The package's name; empty when it is only known after the installation. */
@@ -57,7 +56,7 @@ export async function settled(
   at: Whereabouts,
   ctx: StateContext,
 ): Promise<string | undefined> {
-  const list = installed ?? plain(await ctx.callWith('pip.list', [wanted.name], at));
+  const list = installed ?? textKeyed(await ctx.callWith('pip.list', [wanted.name], at));
   const version = rules.ignore_installed ? undefined : versionOf(list, wanted.name);
   if (version === undefined || rules.force_reinstall) return undefined;
   const there = `Python package ${wanted.text} was already installed`;

@@ -1,7 +1,6 @@
 // State module `pip`: Python packages.
-import { defineState, p, resource, state } from 'halite/sdk';
+import { defineState, p, resource, state, textKeyed } from 'halite/sdk';
 import { useVt, where } from '../../shared/pip/command.ts';
-import { plain } from '../shared/calls.ts';
 import { installed } from './installed.ts';
 
 const removed = state({
@@ -21,10 +20,10 @@ const removed = state({
   run(args, ctx) {
     const { name, bin_env, user, cwd, ...rest } = args;
     return resource(ctx, {
-      find: async () => Object.hasOwn(plain(await ctx.callWith('pip.list', [], { bin_env, user, cwd })), name),
+      find: async () => Object.hasOwn(textKeyed(await ctx.callWith('pip.list', [], { bin_env, user, cwd })), name),
       wanted: false,
       async change() {
-        const done = plain(await ctx.callWith('pip.uninstall', [], { pkgs: name, bin_env, user, cwd, ...rest }));
+        const done = textKeyed(await ctx.callWith('pip.uninstall', [], { pkgs: name, bin_env, user, cwd, ...rest }));
         // Salt reports success for a failed command here; a package that is still installed is a failure.
         return Object.keys(done).length > 0 && !done['retcode'];
       },
@@ -47,7 +46,7 @@ const uptodate = state({
       find: () => ctx.callWith('pip.list_upgrades', [], { bin_env, user, cwd }),
       wanted: false,
       async change() {
-        const done = plain(await ctx.callWith('pip.upgrade', [], { bin_env, user, cwd, use_vt }));
+        const done = textKeyed(await ctx.callWith('pip.upgrade', [], { bin_env, user, cwd, use_vt }));
         if (done['result'] === false) return ctx.result(done);
         return Object.keys(done).length > 0
           ? ctx.ok('Upgrade successful.', { changes: done })

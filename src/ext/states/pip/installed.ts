@@ -10,12 +10,13 @@ import {
   type StateContext,
   type StateResult,
   state,
+  textKeyed,
   type Value,
 } from 'halite/sdk';
 import { isAtLeast, knowsWheelOption } from '../../shared/pip/command.ts';
 import { installParams } from '../../shared/pip/params.ts';
 import { parseRequirement } from '../../shared/pip/requirement.ts';
-import { hasFunction, plain } from '../shared/calls.ts';
+import { hasFunction } from '../shared/calls.ts';
 import { settled, versionOf, type Wanted, type Whereabouts } from './check.ts';
 
 type Args = Readonly<PlainDict>;
@@ -106,7 +107,7 @@ async function packagesDone(
       changes[`${text.replaceAll(',', ';')}==???`] = 'Installed';
       continue;
     }
-    const list = plain(await ctx.callWith('pip.list', [name], at));
+    const list = textKeyed(await ctx.callWith('pip.list', [name], at));
     const version = versionOf(list, name);
     if (Object.keys(list).length === 0)
       unseen.push(
@@ -147,10 +148,10 @@ async function install({ args, pkgs, at, missing, before }: Plan, ctx: StateCont
       ['bin_env', at['bin_env'] ?? null],
       ['saltenv', ctx.saltenv],
       ['disable_version_check', true],
-      ...Object.entries(plain(kwargs)),
+      ...Object.entries(textKeyed(kwargs)),
     ]),
   );
-  const done = plain(answer);
+  const done = textKeyed(answer);
   if (Object.keys(done).length === 0) return ctx.fail('Could not install package');
   if (done['retcode'] !== 0) return failure(args, done, missing, before, ctx);
   return args['requirements'] || args['editable']
@@ -183,7 +184,7 @@ async function compare(args: Args, wanted: readonly Wanted[], at: Whereabouts, c
   };
   let list: PlainDict | undefined;
   try {
-    list = plain(await ctx.callWith('pip.list', [], at));
+    list = textKeyed(await ctx.callWith('pip.list', [], at));
   } catch (error) {
     ctx.log.error(`pip.list failed: ${messageOf(error)}`);
   }
@@ -219,7 +220,7 @@ async function run(args: Args, ctx: StateContext): Promise<StateResult> {
   if (
     user &&
     (await hasFunction(ctx, 'user.info')) &&
-    !(Object.keys(plain(await ctx.call('user.info', user))).length > 0)
+    !(Object.keys(textKeyed(await ctx.call('user.info', user))).length > 0)
   )
     return ctx.fail(`User ${pyStr(user)} does not exist`);
   const at: Whereabouts = newDict([

@@ -8,15 +8,16 @@ import {
   type StateContext,
   type StateResult,
   state,
+  textKeyed,
   type Value,
 } from 'halite/sdk';
-import { failureOf, hasFunction, isExpected, plain } from '../shared/calls.ts';
+import { failureOf, hasFunction, isExpected } from '../shared/calls.ts';
 import { fulfills, spelled, versionsOf, type Wanted, wantedOf } from './versions.ts';
 
 /** Calls the package manager; a failure becomes a result with the changes made until then. */
 async function attempt(order: PlainDict, failed: string, ctx: StateContext): Promise<PlainDict | StateResult> {
   try {
-    return plain(await ctx.callWith('pkg.install', [], order));
+    return textKeyed(await ctx.callWith('pkg.install', [], order));
   } catch (error) {
     if (!isExpected(error)) throw error;
     const { message, changes, short } = failureOf(error);
@@ -32,7 +33,7 @@ async function toFetch(
   kwargs: PlainDict,
   ctx: StateContext,
 ): Promise<{ targets: Wanted; versioned: boolean }> {
-  const now = plain(await ctx.callWith('pkg.list_downloaded', [], kwargs));
+  const now = textKeyed(await ctx.callWith('pkg.list_downloaded', [], kwargs));
   const targets: Wanted = new Map();
   let versioned = false;
   for (const [name, version] of wanted) {
@@ -103,9 +104,9 @@ interface PatchArgs {
 async function patches(args: PatchArgs, downloadOnly: Value, ctx: StateContext): Promise<StateResult> {
   const { name, advisory_ids: ids, kwargs } = args;
   if (Array.isArray(ids) && ids.length === 0) return ctx.ok('No advisory ids provided');
-  const now = plain(await ctx.callWith('pkg.list_installed_patches', [], kwargs));
+  const now = textKeyed(await ctx.callWith('pkg.list_installed_patches', [], kwargs));
   const targets = (Array.isArray(ids) ? ids.map(pyStr) : [name]).filter(
-    (id) => Object.keys(plain(now[id])).length === 0,
+    (id) => Object.keys(textKeyed(now[id])).length === 0,
   );
   if (targets.length === 0)
     return ctx.ok(
@@ -172,13 +173,13 @@ export const group_installed = state({
     if (include !== null && !Array.isArray(include)) return ctx.fail('include must be formatted as a list');
     let diff: PlainDict;
     try {
-      diff = plain(await ctx.callWith('pkg.group_diff', [name], kwargs));
+      diff = textKeyed(await ctx.callWith('pkg.group_diff', [name], kwargs));
     } catch (error) {
       return ctx.fail(
         `An error was encountered while installing/updating group '${name}': ${failureOf(error).message}.`,
       );
     }
-    const part = (kind: string, status: string): string[] => listTexts(plain(diff[kind])[status]);
+    const part = (kind: string, status: string): string[] => listTexts(textKeyed(diff[kind])[status]);
     const needed = part('mandatory', 'not installed');
     const refused = [...part('mandatory', 'installed'), ...needed].filter((item) => listTexts(skip).includes(item));
     if (refused.length > 0)
@@ -196,7 +197,7 @@ export const group_installed = state({
         const order = newDict([...Object.entries(kwargs), ['pkgs', targets]]);
         const changes = await attempt(order, `An error was encountered while installing/updating group '${name}'`, ctx);
         if (isFailure(changes)) return changes;
-        const now = plain(await ctx.callWith('pkg.list_pkgs', [], kwargs));
+        const now = textKeyed(await ctx.callWith('pkg.list_pkgs', [], kwargs));
         const failed = [...needed, ...listTexts(include)].filter((item) => !(item in now));
         if (failed.length > 0)
           return ctx.fail(`Failed to install the following packages: ${failed.join(', ')}`, { changes });

@@ -10,9 +10,10 @@ import {
   pyStr,
   type StateContext,
   state,
+  textKeyed,
   type Value,
 } from 'halite/sdk';
-import { hasFunction, plain } from '../shared/calls.ts';
+import { hasFunction } from '../shared/calls.ts';
 
 interface Locks {
   readonly locks: PlainDict;
@@ -24,7 +25,7 @@ interface Locks {
 async function locksNow(ctx: StateContext): Promise<Locks | undefined> {
   const locks = newDict();
   if (await hasFunction(ctx, 'pkg.list_locks'))
-    return { locks: plain(await ctx.call('pkg.list_locks')), versioned: true };
+    return { locks: textKeyed(await ctx.call('pkg.list_locks')), versioned: true };
   if (await hasFunction(ctx, 'pkg.list_holds')) {
     const held = await ctx.callWith('pkg.list_holds', [], { full: true });
     for (const item of Array.isArray(held) ? held.map(pyStr) : []) {
@@ -36,7 +37,7 @@ async function locksNow(ctx: StateContext): Promise<Locks | undefined> {
     return { locks, versioned: false };
   }
   if (!(await hasFunction(ctx, 'pkg.get_selections'))) return undefined;
-  const selections = plain(await ctx.callWith('pkg.get_selections', [], { state: 'hold' }));
+  const selections = textKeyed(await ctx.callWith('pkg.get_selections', [], { state: 'hold' }));
   for (const item of (selections['hold'] as Value[] | undefined) ?? []) locks[pyStr(item)] = newDict();
   return { locks, versioned: false };
 }
@@ -45,11 +46,11 @@ const noLocks =
   'No any function to get the list of held packages available.\nCheck if the package manager supports package locking.';
 
 const versionOf = (lock: Value | undefined): string | null => {
-  const version = plain(lock)['version'];
+  const version = textKeyed(lock)['version'];
   return version === undefined ? null : pyStr(version).replace(/^[= ]+/, '');
 };
-const done = (answer: PlainDict, name: string): boolean => Boolean(plain(answer[name])['result']);
-const isPackage = (lock: Value | undefined): boolean => (plain(lock)['type'] ?? 'package') === 'package';
+const done = (answer: PlainDict, name: string): boolean => Boolean(textKeyed(answer[name])['result']);
+const isPackage = (lock: Value | undefined): boolean => (textKeyed(lock)['type'] ?? 'package') === 'package';
 
 function pairsOf(pkgs: Value): [string, string | null][] {
   return (Array.isArray(pkgs) ? pkgs : [pkgs]).map((item) => {
@@ -64,8 +65,8 @@ async function unhold(name: string, target: string, would: string, set: ChangeSe
   await set.part({
     would,
     async change() {
-      const answer = plain(await ctx.callWith('pkg.unhold', [], { name, pkgs: [target] }));
-      const comment = plain(answer[target])['comment'];
+      const answer = textKeyed(await ctx.callWith('pkg.unhold', [], { name, pkgs: [target] }));
+      const comment = textKeyed(answer[target])['comment'];
       if (!done(answer, target)) set.ok = false;
       if (comment) set.comments.push(pyStr(comment));
       Object.assign(set.changes, answer);
@@ -87,8 +88,8 @@ async function hold(
       ? `The following package's hold rule would be updated: ${shown}`
       : `The following package would be held: ${shown}`,
     async change() {
-      const loosened = locked ? plain(await ctx.callWith('pkg.unhold', [], { name, pkgs: [target] })) : undefined;
-      const answer = plain(
+      const loosened = locked ? textKeyed(await ctx.callWith('pkg.unhold', [], { name, pkgs: [target] })) : undefined;
+      const answer = textKeyed(
         await ctx.callWith('pkg.hold', [], { name, pkgs: [version === null ? target : newDict([[target, version]])] }),
       );
       if (!done(answer, target)) set.fail(`Package ${target} was not held`);
@@ -176,7 +177,7 @@ export interface HoldOutcome {
 
 /** Holds or releases the packages of a state; returns the answers grouped by outcome. */
 export async function applyHold(request: Value, kwargs: PlainDict, ctx: StateContext): Promise<HoldOutcome> {
-  const answer = plain(await ctx.callWith(request ? 'pkg.hold' : 'pkg.unhold', [], kwargs));
+  const answer = textKeyed(await ctx.callWith(request ? 'pkg.hold' : 'pkg.unhold', [], kwargs));
   const none: HoldOutcome = { changed: [], same: [], failed: [] };
   if ('result' in answer && !answer['result'] && !isDict(answer['result'] as Value)) {
     return {
@@ -184,8 +185,8 @@ export async function applyHold(request: Value, kwargs: PlainDict, ctx: StateCon
       problem: `An error was encountered while holding/unholding package(s): ${pyStr(answer['comment'] ?? '')}`,
     };
   }
-  const all = Object.values(answer).map(plain);
-  const changed = all.filter((item) => Object.keys(plain(item['changes'])).length > 0);
+  const all = Object.values(answer).map(textKeyed);
+  const changed = all.filter((item) => Object.keys(textKeyed(item['changes'])).length > 0);
   const same = all.filter((item) => !changed.includes(item) && Boolean(item['result']));
   return { changed, same, failed: all.filter((item) => !item['result'] && !changed.includes(item)) };
 }

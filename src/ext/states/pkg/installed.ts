@@ -8,10 +8,11 @@ import {
   type StateContext,
   type StateResult,
   state,
+  textKeyed,
   type Value,
   withForecast,
 } from 'halite/sdk';
-import { failureOf, hasFunction, isExpected, plain, readable } from '../shared/calls.ts';
+import { failureOf, hasFunction, isExpected, readable } from '../shared/calls.ts';
 import { applyHold, type HoldOutcome } from './hold.ts';
 import { markFresh, wantsRefresh } from './refresh.ts';
 import {
@@ -101,9 +102,9 @@ function announce(request: WantedPackage, targets: Targets, ctx: StateContext): 
 /** The packages that are now installed as requested, and those that are not. */
 async function check(request: WantedPackage, desired: Wanted): Promise<{ fine: string[]; failed: string[] }> {
   const { args, kwargs, ctx } = request;
-  const now = plain(await ctx.callWith('pkg.list_pkgs', [], { ...kwargs, versions_as_list: true }));
+  const now = textKeyed(await ctx.callWith('pkg.list_pkgs', [], { ...kwargs, versions_as_list: true }));
   const provides = kwargs['resolve_capabilities'] && (await hasFunction(ctx, 'pkg.list_provides'));
-  const provided = provides ? plain(await ctx.callWith('pkg.list_provides', [], kwargs)) : {};
+  const provided = provides ? textKeyed(await ctx.callWith('pkg.list_provides', [], kwargs)) : {};
   const [fine, failed]: [string[], string[]] = [[], []];
   for (const [name, version] of desired) {
     const bare = name.split('=')[0] as string;
@@ -132,11 +133,11 @@ interface Report {
 function reportHolds(hold: HoldOutcome, report: Report): void {
   for (const item of hold.changed) {
     const name = pyStr(item['name'] ?? '');
-    const made = plain(item['changes']);
+    const made = textKeyed(item['changes']);
     const known = report.changes[name];
     report.comment.push(pyStr(item['comment'] ?? ''));
     const joined = (key: string): string =>
-      [pyStr(plain(known)[key] ?? ''), pyStr(made[key] ?? '')].filter(Boolean).join('\n');
+      [pyStr(textKeyed(known)[key] ?? ''), pyStr(made[key] ?? '')].filter(Boolean).join('\n');
     report.changes[name] =
       known === undefined
         ? newDict([['new', pyStr(made['new'] ?? '')]])
@@ -158,7 +159,7 @@ async function reportReinstalled(
     let failed = !(name in answer);
     if (!request.args.reinstall) {
       const altered = await verify(request, name);
-      failed = Object.keys(plain(altered)).length > 0;
+      failed = Object.keys(textKeyed(altered)).length > 0;
       if (failed) targets.altered[name] = altered;
     }
     const shown = request.sources ? name : spelled(name, targets.desired);
@@ -252,7 +253,7 @@ async function install(request: WantedPackage, targets: Targets, ctx: StateConte
         ignore_epoch,
       });
       if (typeof made === 'string') report.comment.push(made);
-      else answer = plain(made);
+      else answer = textKeyed(made);
     } catch (error) {
       if (!isExpected(error)) throw error;
       const { message, changes, short } = failureOf(error);

@@ -8,9 +8,10 @@ import {
   type StateContext,
   type StateResult,
   state,
+  textKeyed,
   type Value,
 } from 'halite/sdk';
-import { failureOf, hasFunction, isExpected, plain } from '../shared/calls.ts';
+import { failureOf, hasFunction, isExpected } from '../shared/calls.ts';
 import { markFresh, wantsRefresh } from './refresh.ts';
 import { wantedOf } from './versions.ts';
 
@@ -26,7 +27,7 @@ const params = {
 export type LatestArgs = ArgsOf<typeof params>;
 
 const byName = (answer: Value, names: readonly string[]): PlainDict =>
-  typeof answer === 'string' ? newDict([[names[0] ?? '', answer]]) : plain(answer);
+  typeof answer === 'string' ? newDict([[names[0] ?? '', answer]]) : textKeyed(answer);
 const sorted = (names: Iterable<string>): string => [...names].sort().join(', ');
 
 interface Work {
@@ -54,7 +55,7 @@ function announcement({ targets, fine, current }: Work): string {
 
 /** Whether the change of a package ended at the expected version. */
 function arrived(change: Value | undefined, version: string): boolean {
-  const made = plain(change);
+  const made = textKeyed(change);
   if (Object.keys(made).length === 0) return false;
   const now = made['new'];
   return now === undefined || now === null || version === 'latest' || pyStr(now).split(',').includes(version);
@@ -75,7 +76,7 @@ async function upgradeTargets(work: Work, ctx: StateContext): Promise<StateResul
   let changes: PlainDict;
   try {
     const order = { refresh: false, fromrepo: args.fromrepo, skip_verify: args.skip_verify, pkgs: [...targets.keys()] };
-    changes = plain(await ctx.callWith('pkg.install', [], { ...kwargs, ...order }));
+    changes = textKeyed(await ctx.callWith('pkg.install', [], { ...kwargs, ...order }));
   } catch (error) {
     if (!isExpected(error)) throw error;
     return ctx.fail(`An error was encountered while installing package(s): ${failureOf(error).message}`);
@@ -151,7 +152,7 @@ export const uptodate = state({
     const only = Array.isArray(pkgs) ? pkgs.map(pyStr) : undefined;
     const expected = newDict();
     try {
-      const upgrades = plain(await ctx.callWith('pkg.list_upgrades', [], { ...kwargs, refresh }));
+      const upgrades = textKeyed(await ctx.callWith('pkg.list_upgrades', [], { ...kwargs, refresh }));
       for (const [name, version] of Object.entries(upgrades)) {
         if (only && !only.includes(name)) continue;
         expected[name] = newDict([
@@ -167,7 +168,7 @@ export const uptodate = state({
       test: 'System update will be performed',
       async apply() {
         try {
-          const changes = plain(await ctx.callWith('pkg.upgrade', [], { ...kwargs, refresh, pkgs }));
+          const changes = textKeyed(await ctx.callWith('pkg.upgrade', [], { ...kwargs, refresh, pkgs }));
           const missing = only ? Object.keys(expected).filter((name) => !(name in changes)) : [];
           if (missing.length > 0)
             return ctx.fail(`The following package(s) failed to update: ${missing.join(', ')}`, { changes });

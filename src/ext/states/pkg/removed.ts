@@ -9,8 +9,9 @@ import {
   type StateContext,
   type StateResult,
   state,
+  textKeyed,
 } from 'halite/sdk';
-import { failureOf, hasFunction, isExpected, plain } from '../shared/calls.ts';
+import { failureOf, hasFunction, isExpected } from '../shared/calls.ts';
 import { fulfills, versionsOf, type Wanted, wantedOf } from './versions.ts';
 
 const params = {
@@ -45,7 +46,7 @@ async function installedTargets(
   kwargs: PlainDict,
   ctx: StateContext,
 ): Promise<{ targets: string[]; versioned: boolean }> {
-  const current = plain(await ctx.callWith('pkg.list_pkgs', [], { ...kwargs, versions_as_list: true }));
+  const current = textKeyed(await ctx.callWith('pkg.list_pkgs', [], { ...kwargs, versions_as_list: true }));
   const targets: string[] = [];
   let versioned = false;
   for (const [name, version] of wanted) {
@@ -63,7 +64,7 @@ async function installedTargets(
 const listed = (kwargs: PlainDict, removed: boolean, ctx: StateContext): Promise<PlainDict> =>
   ctx
     .callWith('pkg.list_pkgs', [], { ...kwargs, versions_as_list: true, ...(removed ? { removed: true } : {}) })
-    .then(plain);
+    .then(textKeyed);
 
 /** Packages that are still installed after the removal. */
 async function leftovers(action: Action, wanted: Wanted, kwargs: PlainDict, ctx: StateContext): Promise<string[]> {
@@ -111,7 +112,7 @@ async function uninstall(action: Action, args: RemoveArgs, ctx: StateContext): P
     test: `The following packages will be ${action}d: ${targets.join(', ')}.`,
     async apply() {
       const { name, pkgs, version } = args;
-      const changes = plain(
+      const changes = textKeyed(
         await ctx.callWith(`pkg.${action}`, [name], { ...kwargs, pkgs, version, split_arch: false }),
       );
       const failed = await leftovers(action, wanted, kwargs, ctx);

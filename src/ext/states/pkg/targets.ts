@@ -1,8 +1,18 @@
 // Decides what must be installed, changed or reinstalled for a request.
 
-import { type ArgsOf, dictGet, isDict, type PlainDict, p, pyStr, type StateContext, type Value } from 'halite/sdk';
+import {
+  type ArgsOf,
+  dictGet,
+  isDict,
+  type PlainDict,
+  p,
+  pyStr,
+  type StateContext,
+  textKeyed,
+  type Value,
+} from 'halite/sdk';
 import { existsSync } from 'halite/sdk/fs';
-import { failureOf, hasFunction, isExpected, plain } from '../shared/calls.ts';
+import { failureOf, hasFunction, isExpected } from '../shared/calls.ts';
 import { conditionsOf, fulfills, sourcesOf, versionsOf, type Wanted, wantedOf } from './versions.ts';
 
 export const params = {
@@ -91,9 +101,9 @@ async function unknownPackages(
     if (!fine) missing.push(name);
   }
   if (missing.length === 0) return undefined;
-  const known = plain(await ctx.callWith('pkg.check_db', missing, { ...kwargs, fromrepo: args.fromrepo }));
-  const lost = Object.entries(known).filter(([, about]) => plain(about)['found'] === false);
-  const suggestions = (about: Value): Value[] => (plain(about)['suggestions'] as Value[] | undefined) ?? [];
+  const known = textKeyed(await ctx.callWith('pkg.check_db', missing, { ...kwargs, fromrepo: args.fromrepo }));
+  const lost = Object.entries(known).filter(([, about]) => textKeyed(about)['found'] === false);
+  const suggestions = (about: Value): Value[] => (textKeyed(about)['suggestions'] as Value[] | undefined) ?? [];
   const without = lost.filter(([, about]) => suggestions(about).length === 0).map(([name]) => name);
   const comments: string[] = [];
   if (without.length > 0) {
@@ -116,7 +126,7 @@ async function resolveLatest(request: WantedPackage, desired: Wanted, current: P
     ...request.kwargs,
     refresh: request.refresh,
   });
-  const found = names.length === 1 ? { [names[0] as string]: answer } : plain(answer);
+  const found = names.length === 1 ? { [names[0] as string]: answer } : textKeyed(answer);
   for (const name of names) {
     const newest = found[name];
     desired.set(name, newest ? pyStr(newest) : (versionsOf(current, name).at(-1) ?? null));
@@ -141,7 +151,7 @@ async function versionInFile(
   const info = await ctx.call('lowpkg.bin_pkg_info', path);
   return info === null
     ? { warning: `Failed to parse metadata for ${file}` }
-    : { version: pyStr(plain(info)['version'] ?? '') };
+    : { version: pyStr(textKeyed(info)['version'] ?? '') };
 }
 
 interface Sorting {
@@ -161,7 +171,7 @@ async function reinstallIfAltered(
 ): Promise<void> {
   try {
     const altered = await verify(request, name);
-    if (Object.keys(plain(altered)).length === 0) return;
+    if (Object.keys(textKeyed(altered)).length === 0) return;
     sorting.reinstall.set(name, version);
     sorting.altered[name] = altered;
   } catch (error) {
@@ -212,12 +222,12 @@ export async function findTargets(request: WantedPackage): Promise<Targets | Set
   });
   if (pkgs && sources) return settled(false, 'Only one of "pkgs" and "sources" is permitted.');
   const capabilities = Boolean(kwargs['resolve_capabilities']) && (await hasFunction(ctx, 'pkg.list_provides'));
-  const current = plain(await ctx.callWith('pkg.list_pkgs', [], { ...kwargs, versions_as_list: true }));
-  const provided = capabilities ? plain(await ctx.callWith('pkg.list_provides', [], kwargs)) : {};
+  const current = textKeyed(await ctx.callWith('pkg.list_pkgs', [], { ...kwargs, versions_as_list: true }));
+  const provided = capabilities ? textKeyed(await ctx.callWith('pkg.list_provides', [], kwargs)) : {};
   const desired = pkgs ? await wantedOf(pkgs, false, ctx) : await sourcesOf(sources, args.normalize, ctx);
   if (!desired || desired.size === 0)
     return settled(false, `Invalidly formatted '${pkgs ? 'pkgs' : 'sources'}' parameter. See minion log.`);
-  const purging = plain(await ctx.callWith('pkg.list_pkgs', [], { ...kwargs, purge_desired: true }));
+  const purging = textKeyed(await ctx.callWith('pkg.list_pkgs', [], { ...kwargs, purge_desired: true }));
   const unpurge = [...desired.keys()].filter((name) => name in purging);
   if (!sources) {
     const unknown = await unknownPackages(request, desired, current);

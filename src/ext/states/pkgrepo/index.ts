@@ -15,12 +15,13 @@ import {
   type StateContext,
   type StateResult,
   state,
+  textKeyed,
   type Value,
 } from 'halite/sdk';
 import { compareText } from 'halite/sdk/codec';
 import { existsSync, readFileSync, writeFileSync } from 'halite/sdk/fs';
 import { parseSource, sourceLine } from '../../shared/apt/repos.ts';
-import { failureOf, hasFunction, isExpected, plain } from '../shared/calls.ts';
+import { failureOf, hasFunction, isExpected } from '../shared/calls.ts';
 import { forgetKeys, importKeys } from './keys.ts';
 
 const params = {
@@ -186,7 +187,7 @@ async function configure(args: Args, wanted: Wanted, before: PlainDict, ctx: Sta
     return ctx.fail(`Failed to configure repo '${name}': ${failureOf(error).message}`);
   }
   try {
-    const after = plain(await ctx.callWith('pkg.get_repo', [], { ...kwargs, repo }));
+    const after = textKeyed(await ctx.callWith('pkg.get_repo', [], { ...kwargs, repo }));
     const changes =
       Object.keys(before).length > 0 ? differences(Object.keys(target), before, after) : newDict([['repo', repo]]);
     return ctx.ok(`Configured package repo '${name}'`, { changes });
@@ -213,7 +214,7 @@ const managed = state({
     const { repo, kwargs, target } = wanted;
     let before: PlainDict;
     try {
-      const { file: _, ...found } = plain(await ctx.callWith('pkg.get_repo', [], { ...kwargs, repo }));
+      const { file: _, ...found } = textKeyed(await ctx.callWith('pkg.get_repo', [], { ...kwargs, repo }));
       before = newDict(Object.entries(found));
     } catch (error) {
       if (!isExpected(error)) throw error;
@@ -247,7 +248,7 @@ const absent = state({
       return ctx.fail('Repo key management is not implemented for this platform');
     let found: PlainDict;
     try {
-      found = plain(await ctx.callWith('pkg.get_repo', [name], kwargs));
+      found = textKeyed(await ctx.callWith('pkg.get_repo', [name], kwargs));
     } catch (error) {
       if (!isExpected(error)) throw error;
       return ctx.fail(`Failed to configure repo '${name}': ${failureOf(error).message}`);
@@ -277,7 +278,7 @@ async function remove(name: string, kwargs: PlainDict, withKey: boolean, ctx: St
     if (!isExpected(error)) throw error;
     return ctx.fail(failureOf(error).message);
   }
-  if (name in plain(await ctx.call('pkg.list_repos'))) return ctx.fail(`Failed to remove repo ${name}`);
+  if (name in textKeyed(await ctx.call('pkg.list_repos'))) return ctx.fail(`Failed to remove repo ${name}`);
   const changes = newDict([['repo', name]]);
   if (!withKey) return ctx.ok(`Removed repo ${name}`, { changes });
   try {

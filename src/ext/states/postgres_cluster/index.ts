@@ -1,6 +1,16 @@
 // State module `postgres_cluster`: clusters of PostgreSQL, as Debian has them.
-import { defineState, isTruthy, needsFunction, newDict, p, pyEquals, pyStr, resource, state } from 'halite/sdk';
-import { plain } from '../shared/calls.ts';
+import {
+  defineState,
+  isTruthy,
+  needsFunction,
+  newDict,
+  p,
+  pyEquals,
+  pyStr,
+  resource,
+  state,
+  textKeyed,
+} from 'halite/sdk';
 
 const version = p.scalar({ nullable: true, doc: 'version of the server' });
 const name = p.string({ doc: 'the cluster' });
@@ -24,7 +34,7 @@ const present = state({
     return resource(ctx, {
       async find() {
         if (!isTruthy(await ctx.call('postgres.cluster_exists', args.version, args.name))) return null;
-        return plain(plain(await ctx.callWith('postgres.cluster_list', [], { verbose: true }))[full]);
+        return textKeyed(textKeyed(await ctx.callWith('postgres.cluster_list', [], { verbose: true }))[full]);
       },
       compare: (info) => info === null,
       refuse: (info) =>
@@ -56,7 +66,7 @@ const absent = state({
         const done = await ctx.call('postgres.cluster_remove', args.version, args.name, true);
         if (!isTruthy(done)) return ctx.ok(gone);
         const changes = newDict([[args.name, 'Absent']]);
-        const failed = isTruthy(plain(done)['retcode']);
+        const failed = isTruthy(textKeyed(done)['retcode']);
         return failed
           ? ctx.fail(`Failed to remove cluster ${full}`)
           : ctx.ok(`Cluster ${full} has been removed`, { changes });

@@ -9,9 +9,9 @@ import {
   type StateContext,
   type StateResult,
   state,
+  textKeyed,
   type Value,
 } from 'halite/sdk';
-import { plain } from '../shared/calls.ts';
 import { dbArgs, dbParams, removal } from '../shared/postgres.ts';
 
 type Wanted = ArgsOf<typeof wantedParams>;
@@ -23,8 +23,8 @@ function present(args: Wanted, ctx: StateContext): Promise<StateResult> {
   const lower = (value: Value | undefined): string => pyStr(value ?? '').toLowerCase();
   return resource(ctx, {
     async find() {
-      const found = plain(await ctx.callWith('postgres.db_list', [], at))[name];
-      return found === undefined ? null : plain(found);
+      const found = textKeyed(await ctx.callWith('postgres.db_list', [], at))[name];
+      return found === undefined ? null : textKeyed(found);
     },
     refuse: (now) =>
       now !== null &&

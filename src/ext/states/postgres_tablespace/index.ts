@@ -12,9 +12,9 @@ import {
   type StateContext,
   type StateResult,
   state,
+  textKeyed,
   type Value,
 } from 'halite/sdk';
-import { plain } from '../shared/calls.ts';
 import { type DbArgs, dbArgs, dbParams, removal } from '../shared/postgres.ts';
 
 interface Wanted extends DbArgs {
@@ -63,8 +63,8 @@ async function adjust(args: Wanted, now: PlainDict, ctx: StateContext): Promise<
 async function present(args: Wanted, ctx: StateContext): Promise<StateResult> {
   const { name, directory, options, owner } = args;
   const at = dbArgs(args);
-  const now = plain(await ctx.callWith('postgres.tablespace_list', [], at))[name];
-  if (now !== undefined) return adjust(args, plain(now), ctx);
+  const now = textKeyed(await ctx.callWith('postgres.tablespace_list', [], at))[name];
+  if (now !== undefined) return adjust(args, textKeyed(now), ctx);
   return resource(ctx, {
     change: () => ctx.callWith('postgres.tablespace_create', [name, directory, options, owner], at),
     changes: () => ({ [name]: 'Present' }),

@@ -1,8 +1,18 @@
 // State module `rabbitmq_policy`: policies of a message server.
-import { defineState, isTruthy, newDict, type PlainDict, p, pyEquals, pyStr, state, type Value } from 'halite/sdk';
+import {
+  defineState,
+  isTruthy,
+  newDict,
+  type PlainDict,
+  p,
+  pyEquals,
+  pyStr,
+  state,
+  textKeyed,
+  type Value,
+} from 'halite/sdk';
 import { loadJson } from 'halite/sdk/codec';
 import { which } from 'halite/sdk/system';
-import { plain } from '../shared/calls.ts';
 
 const name = p.string({ doc: 'the policy' });
 const vhost = p.string({ default: '/', doc: 'its virtual host' });
@@ -44,8 +54,8 @@ const present = state({
   },
   async run(args, ctx) {
     const { name: policy, vhost: host, pattern, definition, priority, apply_to } = args;
-    const all = plain(await ctx.callWith('rabbitmq.list_policies', [], { vhost: host, runas: args.runas }));
-    const found = plain(plain(all[host])[policy]);
+    const all = textKeyed(await ctx.callWith('rabbitmq.list_policies', [], { vhost: host, runas: args.runas }));
+    const found = textKeyed(textKeyed(all[host])[policy]);
     const there = Object.keys(found).length > 0;
     const changed = there ? updates(found, args) : [];
     if (there && changed.length === 0) return ctx.ok(`Policy ${host} ${policy} is already present`);
@@ -54,7 +64,7 @@ const present = state({
       test: `Policy ${host} ${policy} is set to be ${there ? 'updated' : 'created'}`,
       async apply() {
         const kwargs = { priority, runas: args.runas, apply_to };
-        const said = plain(await ctx.callWith('rabbitmq.set_policy', [host, policy, pattern, definition], kwargs));
+        const said = textKeyed(await ctx.callWith('rabbitmq.set_policy', [host, policy, pattern, definition], kwargs));
         if ('Error' in said) return ctx.fail(pyStr(said['Error'] ?? ''), { changes });
         return ctx.ok(pyStr(said['Set'] ?? ''), { changes });
       },
@@ -73,7 +83,7 @@ const absent = state({
     return ctx.change(newDict(Object.entries({ new: '', old: args.name })), 'Deleted', {
       test: `Policy '${args.vhost} ${args.name}' will be removed.`,
       async apply() {
-        const said = plain(await ctx.callWith('rabbitmq.delete_policy', [args.vhost, args.name], as));
+        const said = textKeyed(await ctx.callWith('rabbitmq.delete_policy', [args.vhost, args.name], as));
         return 'Error' in said ? ctx.fail(pyStr(said['Error'] ?? '')) : undefined;
       },
     });

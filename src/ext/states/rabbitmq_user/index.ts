@@ -16,10 +16,10 @@ import {
   resource,
   type StateContext,
   state,
+  textKeyed,
   type Value,
 } from 'halite/sdk';
 import { which } from 'halite/sdk/system';
-import { plain } from '../shared/calls.ts';
 
 const params = {
   name: p.string({ doc: 'the user' }),
@@ -63,7 +63,7 @@ async function setPassword({ name, password, runas }: Args, set: ChangeSet, ctx:
 async function setTags(args: Args, set: ChangeSet, ctx: StateContext): Promise<void> {
   if (args.tags === null) return;
   const as = newDict([['runas', args.runas]]);
-  const all = plain(await ctx.callWith('rabbitmq.list_users', [], as).catch(() => newDict()));
+  const all = textKeyed(await ctx.callWith('rabbitmq.list_users', [], as).catch(() => newDict()));
   const known = all[args.name];
   const current = (Array.isArray(known) ? known : [...pyStr(known ?? '')]).map(pyStr);
   const tags =
@@ -78,12 +78,12 @@ async function setTags(args: Args, set: ChangeSet, ctx: StateContext): Promise<v
 
 async function setPermissions(args: Args, set: ChangeSet, ctx: StateContext): Promise<void> {
   const as = newDict([['runas', args.runas]]);
-  const existing = plain(await ctx.callWith('rabbitmq.list_user_permissions', [args.name], as));
+  const existing = textKeyed(await ctx.callWith('rabbitmq.list_user_permissions', [args.name], as));
   const wanted = wantedPerms(args.perms);
   if (wanted.every(([host, perms]) => host in existing && pyEquals(existing[host] as Value, perms))) return;
   for (const [host, perms] of wanted) {
     const { configure = '', write = '', read = '' } = perms;
-    const before = plain(set.changes['perms']);
+    const before = textKeyed(set.changes['perms']);
     const now = existing[host];
     const changes: Changes =
       now === undefined
@@ -92,8 +92,8 @@ async function setPermissions(args: Args, set: ChangeSet, ctx: StateContext): Pr
           ? {}
           : {
               perms: {
-                old: { ...plain(before['old']), ...plain(now) },
-                new: { ...plain(before['new']), [host]: perms },
+                old: { ...textKeyed(before['old']), ...textKeyed(now) },
+                new: { ...textKeyed(before['new']), [host]: perms },
               },
             };
     await set.part({

@@ -1,7 +1,6 @@
 // State module `rabbitmq_vhost`: virtual hosts of a message server.
-import { defineState, p, pyStr, resource, type StateFunction, state } from 'halite/sdk';
+import { defineState, p, pyStr, resource, type StateFunction, state, textKeyed } from 'halite/sdk';
 import { which } from 'halite/sdk/system';
-import { plain } from '../shared/calls.ts';
 
 const host = (wanted: boolean): StateFunction =>
   state({
@@ -12,7 +11,7 @@ const host = (wanted: boolean): StateFunction =>
       resource(ctx, {
         find: () => ctx.call('rabbitmq.vhost_exists', name),
         wanted,
-        change: async () => plain(await ctx.call(`rabbitmq.${wanted ? 'add' : 'delete'}_vhost`, name)),
+        change: async () => textKeyed(await ctx.call(`rabbitmq.${wanted ? 'add' : 'delete'}_vhost`, name)),
         problem: (said) => ('Error' in said ? pyStr(said['Error'] ?? '') : undefined),
         changes: wanted ? { old: '', new: name } : { new: '', old: name },
         right: `Virtual Host '${name}' ${wanted ? 'already exists' : 'is not present'}.`,

@@ -1,6 +1,5 @@
 // State module `redis`: keys and replication of a Redis server.
-import { defineState, newDict, p, pyStr, resource, state, type Value } from 'halite/sdk';
-import { plain } from '../shared/calls.ts';
+import { defineState, newDict, p, pyStr, resource, state, textKeyed, type Value } from 'halite/sdk';
 
 const connection_args = p.kwargs({ doc: 'host, port, db, password' });
 
@@ -74,14 +73,16 @@ export default defineState({
       async run(args, ctx) {
         const { name, connection_args: at } = args;
         const { sentinel_host, sentinel_port, sentinel_password } = args;
-        const wanted = plain(
+        const wanted = textKeyed(
           await ctx.call('redis.sentinel_get_master_ip', name, sentinel_host, sentinel_port, sentinel_password),
         );
         const own = await ctx.call('network.ip_addrs');
         if (Array.isArray(own) && own.includes(wanted['master_host'] ?? null))
           return ctx.ok(`Minion is the master: ${name}`);
         const isWanted = (found: Value): boolean =>
-          ['master_host', 'master_port'].every((key) => pyStr(plain(found)[key] ?? '') === pyStr(wanted[key] ?? ''));
+          ['master_host', 'master_port'].every(
+            (key) => pyStr(textKeyed(found)[key] ?? '') === pyStr(wanted[key] ?? ''),
+          );
         return resource(ctx, {
           find: () => ctx.callWith('redis.get_master_ip', [], at),
           compare: (found) => !isWanted(found),

@@ -1,9 +1,8 @@
 // State module `rsync`: folders that are synchronized with a source.
 
-import { defineState, newDict, p, pyStr, state } from 'halite/sdk';
+import { defineState, newDict, p, pyStr, state, textKeyed } from 'halite/sdk';
 import { existsSync, mkdirSync } from 'halite/sdk/fs';
 import { which } from 'halite/sdk/system';
-import { plain } from '../shared/calls.ts';
 
 /** The last part of what rsync prints, as a list. */
 function summary(text: string): string {
@@ -44,7 +43,7 @@ const synchronized = state({
     const dry = ctx.test || dryrun;
     if (!there && prepare && !dry) mkdirSync(name, { recursive: true });
     const kwargs = newDict([...Object.entries(args), ['dryrun', dry]]);
-    const done = plain(await ctx.callWith('rsync.rsync', [source, name], kwargs));
+    const done = textKeyed(await ctx.callWith('rsync.rsync', [source, name], kwargs));
     const said = pyStr(done['stdout'] ?? '');
     if (done['retcode']) return ctx.fail(pyStr(done['stderr'] ?? ''));
     const changes = changesOf(said);

@@ -1,6 +1,15 @@
 // State module `saltutil`: synchronizes extension modules from the master.
-import { defineState, isTruthy, messageOf, newDict, p, type StateFunction, state, type Value } from 'halite/sdk';
-import { plain } from '../shared/calls.ts';
+import {
+  defineState,
+  isTruthy,
+  messageOf,
+  newDict,
+  p,
+  type StateFunction,
+  state,
+  textKeyed,
+  type Value,
+} from 'halite/sdk';
 
 const kinds =
   'beacons clouds engines grains executors log_handlers modules output outputters pillar proxymodules matchers renderers returners sdb states thorium utils serializers'.split(
@@ -22,7 +31,7 @@ const syncState = (kind: string): StateFunction =>
           } catch (error) {
             return ctx.fail(`Failed to run sync_${kind}: ${messageOf(error)}`);
           }
-          const found = kind === 'all' ? Object.entries(plain(answer)) : [[kind, answer] as const];
+          const found = kind === 'all' ? Object.entries(textKeyed(answer)) : [[kind, answer] as const];
           const changes = newDict(found.filter(([, value]) => isTruthy(value)).map(([key, value]) => [key, value]));
           const any = Object.keys(changes).length > 0;
           const done = kind === 'all' ? 'Sync performed' : `Updated ${kind}.`;

@@ -9,9 +9,9 @@ import {
   type StateContext,
   type StateResult,
   state,
+  textKeyed,
   type Value,
 } from 'halite/sdk';
-import { plain } from '../shared/calls.ts';
 import { fcontextAbsent, fcontextApplied, fcontextPresent, portAbsent, portPresent } from './policies.ts';
 
 function modeOf(text: string): string | undefined {
@@ -56,7 +56,7 @@ const boolean = state({
     persist: p.bool({ default: false, doc: 'also at boot' }),
   },
   async run({ name, value, persist }, ctx) {
-    const found = plain(await ctx.call('selinux.list_sebool'))[name];
+    const found = textKeyed(await ctx.call('selinux.list_sebool'))[name];
     if (found === undefined) return ctx.fail(`Boolean ${name} is not available`);
     const wanted = isOneOf(value, '1', 'on', 'yes', 'true')
       ? 'on'
@@ -64,7 +64,7 @@ const boolean = state({
         ? 'off'
         : undefined;
     if (!wanted) return ctx.fail(`${pyStr(value)} is not a valid value for the boolean`);
-    const { State, Default } = plain(found);
+    const { State, Default } = textKeyed(found);
     if (State === wanted && (!persist || Default === wanted)) return ctx.ok('Boolean is in the correct state');
     return ctx.change(newDict(), '', {
       test: `Boolean ${name} is set to be changed to ${wanted}`,
@@ -90,7 +90,7 @@ const install = (path: string, ctx: StateContext): Promise<StateResult> =>
 
 const remove = (name: string, ctx: StateContext): Promise<StateResult> =>
   resource(ctx, {
-    find: async () => name in plain(await ctx.call('selinux.list_semod')),
+    find: async () => name in textKeyed(await ctx.call('selinux.list_semod')),
     refuse: (found) => (found ? undefined : `Module ${name} is not available`),
     wanted: false,
     change: () => ctx.call('selinux.remove_semod', name),
@@ -118,7 +118,7 @@ const module = state({
       const done = await install(opts.source ?? name, ctx);
       if (done.result !== true) return done;
     }
-    const found = plain(await ctx.call('selinux.list_semod'))[name];
+    const found = textKeyed(await ctx.call('selinux.list_semod'))[name];
     if (found === undefined) return ctx.fail(`Module ${name} is not available`);
     const word = (value: Value): string | undefined =>
       isOneOf(value, '1', 'on', 'yes', 'true', 'enabled')
@@ -128,7 +128,7 @@ const module = state({
           : undefined;
     const wanted = word(asked);
     if (!wanted) return ctx.fail(`${pyStr(asked)} is not a valid state for the ${name} module.`);
-    const { Enabled = false, Version = null } = plain(found);
+    const { Enabled = false, Version = null } = textKeyed(found);
     if (version !== 'any' && Version !== version)
       return ctx.fail(
         `Module version is ${Version === null ? 'None' : pyStr(Version)} and does not match the desired version of ${version} or you are using semodule >= 2.4`,

@@ -9,16 +9,16 @@ import {
   resource,
   type StateContext,
   state,
+  textKeyed,
   type Value,
 } from 'halite/sdk';
-import { plain } from '../shared/calls.ts';
 
 const name = p.string({ doc: 'the path, which may be an expression' });
 const filetype = p.string({ default: 'a', doc: 'kind of file, as a letter' });
 const sel_user = p.string({ default: null, doc: 'user' });
 const sel_level = p.string({ default: null, doc: 'level' });
 const none = (value: Value): string => (value === null ? 'None' : pyStr(value));
-const failed = (done: Value): boolean => plain(done)['retcode'] !== 0;
+const failed = (done: Value): boolean => textKeyed(done)['retcode'] !== 0;
 
 export const fcontextPresent = state({
   doc: 'A rule of the policy for a path.',
@@ -28,7 +28,7 @@ export const fcontextPresent = state({
     const kind = pyStr(await ctx.call('selinux.filetype_id_to_string', filetype));
     const asked = newDict(Object.entries({ name, filetype, sel_type, sel_user, sel_level }));
     const found = await ctx.callWith('selinux.fcontext_get_policy', [], asked);
-    const before = plain(found);
+    const before = textKeyed(found);
     if (isTruthy(found) && before['sel_type'] === sel_type)
       return ctx.ok(
         `SELinux policy for "${name}" already present with specified filetype "${kind}" and sel_type "${sel_type}".`,
@@ -64,7 +64,10 @@ export const fcontextAbsent = state({
     return ctx.change(changes, '', {
       test: '',
       async apply() {
-        const exact = newDict([...Object.entries(asked), ['sel_type', sel_type || (plain(found)['sel_type'] ?? null)]]);
+        const exact = newDict([
+          ...Object.entries(asked),
+          ['sel_type', sel_type || (textKeyed(found)['sel_type'] ?? null)],
+        ]);
         const done = await ctx.callWith('selinux.fcontext_delete_policy', [], exact);
         return failed(done) ? ctx.fail(`Error removing policy: ${pyRepr(done)}`, { changes }) : undefined;
       },
@@ -80,9 +83,9 @@ export const fcontextApplied = state({
     resource(ctx, {
       find: () => ctx.call('selinux.fcontext_policy_is_applied', name, recursive),
       compare: (left) => left !== '',
-      change: async () => plain(await ctx.call('selinux.fcontext_apply_policy', name, recursive)),
+      change: async () => textKeyed(await ctx.call('selinux.fcontext_apply_policy', name, recursive)),
       problem: (done) => (failed(done) ? pyRepr(done) : undefined),
-      changes: ({ answer }) => plain(answer['changes']),
+      changes: ({ answer }) => textKeyed(answer['changes']),
       right: `SElinux policies are already applied for filespec "${name}"`,
       would: '',
       done: '',

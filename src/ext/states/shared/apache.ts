@@ -1,6 +1,5 @@
 // States that enable and disable parts of Apache: sites, modules, configuration snippets.
-import { p, resource, type StateFunction, state } from 'halite/sdk';
-import { plain } from './calls.ts';
+import { p, resource, type StateFunction, state, textKeyed } from 'halite/sdk';
 
 function switchState(kind: 'module' | 'site' | 'conf', on: boolean): StateFunction {
   const short = kind === 'module' ? 'mod' : kind;
@@ -14,7 +13,7 @@ function switchState(kind: 'module' | 'site' | 'conf', on: boolean): StateFuncti
       resource(ctx, {
         find: () => ctx.call(`apache.check_${short}_enabled`, name),
         wanted: on,
-        change: async () => plain(await ctx.call(`apache.a2${on ? 'en' : 'dis'}${short}`, name))['Status'],
+        change: async () => textKeyed(await ctx.call(`apache.a2${on ? 'en' : 'dis'}${short}`, name))['Status'],
         problem(status) {
           if (typeof status === 'string' && status.includes(word)) return undefined;
           const failed = `Failed to ${on ? 'enable' : 'disable'} ${name} ${shown}`;

@@ -1,13 +1,12 @@
 // Helpers for calls of execution functions: whether they exist, their errors, and their dictionaries.
 import {
-  dictEntries,
   HaliteError,
   isDict,
   messageOf,
   newDict,
   type PlainDict,
-  pyStr,
   type StateContext,
+  textKeyed,
   type Value,
 } from 'halite/sdk';
 import { plainNested } from '../../shared/output/nested-text.ts';
@@ -15,12 +14,6 @@ import { plainNested } from '../../shared/output/nested-text.ts';
 /** Whether an execution function is available on this minion. */
 export async function hasFunction(ctx: StateContext, fun: string): Promise<boolean> {
   return (await ctx.registry.functionInfo('modules', fun)) !== undefined;
-}
-
-/** A dictionary with text keys; anything else counts as empty. */
-export function plain(value: Value | undefined): PlainDict {
-  if (value === undefined || !isDict(value)) return newDict();
-  return value instanceof Map ? newDict(dictEntries(value).map(([key, item]) => [pyStr(key), item])) : value;
 }
 
 /** Data as text for comments. */
@@ -41,13 +34,13 @@ export function failureOf(error: unknown): Failure {
   const message = messageOf(error);
   const info = error instanceof HaliteError ? error.details['info'] : undefined;
   if (info === undefined || !isDict(info as Value)) return { message, changes: undefined, short: message };
-  const { changes, ...rest } = plain(info as Value);
+  const { changes, ...rest } = textKeyed(info as Value);
   const head = message.split('Additional info follows:')[0]?.trimEnd() ?? message;
   const short =
     Object.keys(rest).length > 0
       ? `${head} Additional info follows:\n\n${readable(newDict(Object.entries(rest)))}`
       : head.replace(/\.$/, '');
-  return { message, changes: plain(changes), short };
+  return { message, changes: textKeyed(changes), short };
 }
 
 /** Whether an error is an expected failure (a command failed, arguments are invalid), not a programming error. */

@@ -9,11 +9,11 @@ import {
   resource,
   type StateContext,
   type StateResult,
+  textKeyed,
   type Value,
 } from 'halite/sdk';
 import { defaultEncryption, storedPassword, verifyPassword } from '../../shared/postgres/passwords.ts';
 
-import { plain } from './calls.ts';
 import { type DbArgs, dbArgs } from './postgres.ts';
 
 export const roleParams = {
@@ -58,7 +58,7 @@ const columns = {
 async function moment(text: string, at: PlainDict, ctx: StateContext): Promise<string | null> {
   const sql = `SELECT '${text.replaceAll("'", "''")}'::timestamp(0) as dt;`;
   const rows = await onlyReads(() => ctx.callWith('postgres.psql_query', [sql], at));
-  const found = pyStr(plain(Array.isArray(rows) ? rows[0] : undefined)['dt'] ?? '');
+  const found = pyStr(textKeyed(Array.isArray(rows) ? rows[0] : undefined)['dt'] ?? '');
   return /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(found) ? found : null;
 }
 
@@ -99,7 +99,7 @@ export function rolePresent(kind: 'user' | 'group', args: RoleArgs, ctx: StateCo
   return resource(ctx, {
     async find() {
       const found = await ctx.callWith('postgres.role_get', [name], { return_password: !args.refresh_password, ...at });
-      return isDict(found) ? plain(found) : null;
+      return isDict(found) ? textKeyed(found) : null;
     },
     compare: async (now): Promise<Value> =>
       now === null ? 'Present' : await differences(args, now, passwordFor(args, now), at, ctx),

@@ -1,11 +1,10 @@
 // A certificate in a file: compared with the request, and renewed before it expires.
-import { newDict, type PlainDict, type StateContext, type StateResult, type Value } from 'halite/sdk';
+import { newDict, type PlainDict, type StateContext, type StateResult, textKeyed, type Value } from 'halite/sdk';
 import { algorithmFor, planCertificate } from '../../shared/x509/build.ts';
 import { certificatesIn, encodingOf, loadCertificate, publicDer, tryCertificate } from '../../shared/x509/load.ts';
 import { nameText } from '../../shared/x509/names.ts';
 import { shortened, withPolicy } from '../../shared/x509/policy.ts';
 import { type Parsed, parseCertificate } from '../../shared/x509/read.ts';
-import { plain } from './calls.ts';
 import { currentBytes, extensionChanges, guarded, settle, splitArgs } from './x509-files.ts';
 
 export interface CertificateArgs {
@@ -75,7 +74,7 @@ export function certificateManaged(args: CertificateArgs, ctx: StateContext): Pr
     let changes = newDict([['created', args.name]]);
     if (bytes) {
       const policy = args.signing_policy
-        ? plain(await ctx.callWith('x509.get_signing_policy', [args.signing_policy], { ca_server: args.ca_server }))
+        ? textKeyed(await ctx.callWith('x509.get_signing_policy', [args.signing_policy], { ca_server: args.ca_server }))
         : newDict();
       changes = compare(args, withPolicy(policy, own), bytes);
     }

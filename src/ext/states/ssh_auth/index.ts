@@ -10,12 +10,12 @@ import {
   type StateContext,
   type StateResult,
   state,
+  textKeyed,
   type Value,
   withForecast,
 } from 'halite/sdk';
 import { words } from 'halite/sdk/text';
 import { keyLine } from '../../shared/ssh/keys.ts';
-import { plain } from '../shared/calls.ts';
 
 const params = {
   name: p.string({ doc: 'the key; it may include options, kind and comment as in the file' }),
@@ -67,7 +67,7 @@ const about = (args: Args): PlainDict =>
 
 /** What would change for the keys of a file. */
 async function fileForecast(args: Args, remove: boolean, ctx: StateContext): Promise<StateResult> {
-  const keys = plain(
+  const keys = textKeyed(
     await ctx.callWith('ssh.check_key_file', [args.user, args.source, args.config], {
       saltenv: ctx.saltenv,
       fingerprint_hash_type: args.fingerprint_hash_type,
@@ -190,7 +190,7 @@ const manage = state({
   },
   async run({ ssh_keys: keys, ...args }, ctx) {
     const all = keys.flatMap((key) => pyStr(key).split(' '));
-    const now = Object.keys(plain(await ctx.callWith('ssh.auth_keys', [], { ...about(args), user: args.user })));
+    const now = Object.keys(textKeyed(await ctx.callWith('ssh.auth_keys', [], { ...about(args), user: args.user })));
     return changeSet(ctx, {
       async each(set) {
         for (const key of now.filter((item) => !all.includes(item)))
@@ -202,7 +202,7 @@ const manage = state({
           });
         for (const key of keys) {
           const done = await makePresent({ ...args, name: pyStr(key) }, ctx);
-          if (Object.keys(plain(done.changes)).length > 0) Object.assign(set.changes, done.changes);
+          if (Object.keys(textKeyed(done.changes)).length > 0) Object.assign(set.changes, done.changes);
           else set.comments.push(pyStr(done.comment as Value));
           set.isChanged ||= done.result === null;
           set.ok &&= done.result !== false;

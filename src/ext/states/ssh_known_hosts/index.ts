@@ -10,10 +10,11 @@ import {
   type StateContext,
   type StateResult,
   state,
+  textKeyed,
   type Value,
   withForecast,
 } from 'halite/sdk';
-import { failureOf, isExpected, plain } from '../shared/calls.ts';
+import { failureOf, isExpected } from '../shared/calls.ts';
 
 const user = p.scalar({ default: null, doc: 'whose file; the one of the system when left out' });
 const config = p.scalar({ default: null, doc: 'the file' });
@@ -51,7 +52,7 @@ async function forecast(
     if (!isExpected(error)) throw error;
     return ctx.fail(`ssh.check_known_host error: ${failureOf(error).message}`);
   }
-  if (isDict(status)) return ctx.fail(pyStr(plain(status)['error'] ?? ''));
+  if (isDict(status)) return ctx.fail(pyStr(textKeyed(status)['error'] ?? ''));
   if (status === 'exists') return ctx.ok(`Host ${name} is already in ${file}`);
   return ctx.result({
     result: null,
@@ -61,7 +62,7 @@ async function forecast(
 
 /** The saved entry, with the details of the request. */
 function savedText({ name, key, fingerprint, enc, file }: Wanted, answer: PlainDict): string {
-  const first = plain(Array.isArray(answer['new']) ? answer['new'][0] : undefined);
+  const first = textKeyed(Array.isArray(answer['new']) ? answer['new'][0] : undefined);
   if (key) return `${name}'s key saved to ${file} (key: ${pyStr(first['key'] ?? '')})`;
   if (fingerprint) return `${name}'s key saved to ${file} (fingerprint: ${pyStr(first['fingerprint'] ?? '')})`;
   if (enc) return `${name}'s ${pyStr(enc)} key saved to ${file} (key: ${pyStr(first['key'] ?? '')})`;
@@ -89,7 +90,7 @@ const present = state({
     const wanted: Wanted = { ...args, file, hashType: args.fingerprint_hash_type };
     const { user: who, fingerprint, key, port, enc, hash_known_hosts, timeout, fingerprint_hash_type } = args;
     const save = async (): Promise<StateResult> => {
-      const answer = plain(
+      const answer = textKeyed(
         await ctx.callWith('ssh.set_known_host', [], {
           user: who,
           hostname: args.name,
@@ -118,7 +119,7 @@ const absent = state({
     return resource(ctx, {
       find: () => ctx.callWith('ssh.get_known_host_entries', [], entry),
       wanted: false,
-      change: async () => plain(await ctx.callWith('ssh.rm_known_host', [], entry)),
+      change: async () => textKeyed(await ctx.callWith('ssh.rm_known_host', [], entry)),
       problem: (answer) => (answer['status'] === 'error' ? pyStr(answer['error'] ?? '') : undefined),
       changes: ({ found }) => ({ old: found, new: null }),
       right: 'Host is already absent',

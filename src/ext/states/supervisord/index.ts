@@ -9,10 +9,11 @@ import {
   type StateContext,
   type StateResult,
   state,
+  textKeyed,
   type Value,
   withForecast,
 } from 'halite/sdk';
-import { hasFunction, plain } from '../shared/calls.ts';
+import { hasFunction } from '../shared/calls.ts';
 
 const where = {
   user: p.scalar({ default: null, doc: 'run as this user' }),
@@ -34,9 +35,9 @@ interface RunArgs extends Where {
 type Processes = Readonly<Record<string, string>>;
 
 async function processes(at: Where, ctx: StateContext): Promise<Processes> {
-  const list = plain(await ctx.callWith('supervisord.status', [], keywords(at)));
+  const list = textKeyed(await ctx.callWith('supervisord.status', [], keywords(at)));
   return newDict(
-    Object.entries(list).map(([key, item]) => [key, pyStr(plain(item)['state'] ?? '')]),
+    Object.entries(list).map(([key, item]) => [key, pyStr(textKeyed(item)['state'] ?? '')]),
   ) as unknown as Processes;
 }
 

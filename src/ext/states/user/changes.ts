@@ -7,10 +7,11 @@ import {
   pyEquals,
   pyStr,
   type StateContext,
+  textKeyed,
   type Value,
 } from 'halite/sdk';
 import { isDir } from '../../shared/file/facts.ts';
-import { hasFunction, plain, readable } from '../shared/calls.ts';
+import { hasFunction, readable } from '../shared/calls.ts';
 import type { UserArgs } from './params.ts';
 
 /** The request, with groups and passwords resolved. */
@@ -39,7 +40,7 @@ async function groupsDiffer(
   if (differing.length === 0) return false;
   const ids = new Map<string, Value>();
   for (const name of new Set([...now, ...wanted]))
-    ids.set(name, plain(await ctx.call('group.info', name))['gid'] ?? null);
+    ids.set(name, textKeyed(await ctx.call('group.info', name))['gid'] ?? null);
   return differing.some(
     (name) => ![...ids].some(([other, id]) => other !== name && pyEquals(id, ids.get(name) ?? null)),
   );
@@ -77,7 +78,7 @@ async function groupChange(user: PlainDict, asked: Asked, ctx: StateContext): Pr
 async function shadowChanges(asked: Asked, change: PlainDict, ctx: StateContext): Promise<void> {
   const { args, password } = asked;
   if (!(await hasFunction(ctx, 'shadow.info')) || !(await hasFunction(ctx, 'shadow.default_hash'))) return;
-  const shadow = plain(await ctx.call('shadow.info', args.name));
+  const shadow = textKeyed(await ctx.call('shadow.info', args.name));
   const now = pyStr(shadow['passwd'] ?? '');
   if (given(password) && !args.empty_password) {
     const isDefault = now === pyStr(await ctx.call('shadow.default_hash'));
@@ -115,7 +116,7 @@ async function gecosChanges(user: PlainDict, args: UserArgs, change: PlainDict, 
 /** Every attribute that must change; undefined when there is no such user. Throws when a change is not allowed. */
 export async function userChanges(asked: Asked, allowAll: boolean, ctx: StateContext): Promise<PlainDict | undefined> {
   const { args, gid } = asked;
-  const user = plain(await ctx.call('user.info', args.name));
+  const user = textKeyed(await ctx.call('user.info', args.name));
   if (Object.keys(user).length === 0) return undefined;
   const change = newDict();
   if (given(args.uid) && args.uid !== 0 && !pyEquals(user['uid'] ?? null, args.uid)) change['uid'] = args.uid;

@@ -8,10 +8,11 @@ import {
   type StateContext,
   type StateResult,
   state,
+  textKeyed,
   type Value,
 } from 'halite/sdk';
 import { isDir } from '../../shared/file/facts.ts';
-import { failureOf, hasFunction, isExpected, plain } from '../shared/calls.ts';
+import { failureOf, hasFunction, isExpected } from '../shared/calls.ts';
 import { type Asked, userChanges } from './changes.ts';
 import { params, type UserArgs } from './params.ts';
 
@@ -22,7 +23,7 @@ const texts = (value: Value): string[] =>
 /** The hash of a clear-text password, with the user's present salt so that an equal password gives an equal hash. */
 async function hashedPassword(args: UserArgs, ctx: StateContext): Promise<Value> {
   if (!args.password || !args.hash_password) return args.password;
-  const now = pyStr(plain(await ctx.call('shadow.info', args.name))['passwd'] ?? '');
+  const now = pyStr(textKeyed(await ctx.call('shadow.info', args.name))['passwd'] ?? '');
   const algorithms: Readonly<Record<string, string>> = { '1': 'md5', '2a': 'blowfish', '5': 'sha256', '6': 'sha512' };
   const [, algorithm = '', salt, hash] = now.split('$');
   if (hash === undefined) return ctx.call('shadow.gen_password', pyStr(args.password));
@@ -33,7 +34,7 @@ async function hashedPassword(args: UserArgs, ctx: StateContext): Promise<Value>
 }
 
 async function groupExists(name: string, ctx: StateContext): Promise<boolean> {
-  return Object.keys(plain(await ctx.call('group.info', name))).length > 0;
+  return Object.keys(textKeyed(await ctx.call('group.info', name))).length > 0;
 }
 
 async function existing(names: readonly string[], ctx: StateContext): Promise<string[]> {
@@ -87,12 +88,12 @@ async function update(changes: PlainDict, asked: Asked, ctx: StateContext): Prom
   const { args } = asked;
   const { name } = args;
   const hasShadow = await hasFunction(ctx, 'shadow.info');
-  const shadowBefore = hasShadow ? plain(await ctx.call('shadow.info', name)) : newDict();
-  const before = plain(await ctx.call('user.info', name));
+  const shadowBefore = hasShadow ? textKeyed(await ctx.call('shadow.info', name)) : newDict();
+  const before = textKeyed(await ctx.call('user.info', name));
   await applyChanges(changes, asked, before, ctx);
-  const made = differences(before, plain(await ctx.call('user.info', name)), []);
+  const made = differences(before, textKeyed(await ctx.call('user.info', name)), []);
   if (hasShadow && shadowBefore['passwd'] !== asked.password) {
-    Object.assign(made, differences(shadowBefore, plain(await ctx.call('shadow.info', name)), ['passwd']));
+    Object.assign(made, differences(shadowBefore, textKeyed(await ctx.call('shadow.info', name)), ['passwd']));
   }
   const left = await userChanges({ ...asked, gid: args.gid }, true, ctx);
   if (left && Object.keys(left).length > 0) {
@@ -127,7 +128,7 @@ async function setShadow(asked: Asked, result: StateResult, ctx: StateContext): 
     result.comment = `User ${name} created but failed to ${what}`;
     result.result = false;
   };
-  const field = async (key: string): Promise<Value> => plain(await ctx.call('shadow.info', name))[key] ?? null;
+  const field = async (key: string): Promise<Value> => textKeyed(await ctx.call('shadow.info', name))[key] ?? null;
   if (password && !args.empty_password) {
     await ctx.call('shadow.set_password', name, pyStr(password));
     if ((await field('passwd')) !== password) failed(`set password to ${redacted}`);
@@ -170,7 +171,7 @@ async function create(asked: Asked, ctx: StateContext): Promise<StateResult> {
   };
   const made = await ctx.callWith('user.add', [], newDict(Object.entries(order)));
   if (made !== true) return ctx.fail(typeof made === 'string' ? made : `Failed to create new user ${name}`);
-  const changes = newDict(Object.entries(plain(await ctx.call('user.info', name))));
+  const changes = newDict(Object.entries(textKeyed(await ctx.call('user.info', name))));
   if (!createhome) changes['home'] = '';
   const result = ctx.ok(`New user ${name} created`, { changes });
   if (await hasFunction(ctx, 'shadow.info')) await setShadow(asked, result, ctx);

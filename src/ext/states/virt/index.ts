@@ -16,11 +16,12 @@ import {
   type StateContext,
   type StateResult,
   state,
+  textKeyed,
   type Value,
 } from 'halite/sdk';
 import { isFile, mkdirSync, readText, replaceSecretNow } from 'halite/sdk/fs';
 import { matchesGlob } from 'halite/sdk/text';
-import { isExpected, plain } from '../shared/calls.ts';
+import { isExpected } from '../shared/calls.ts';
 
 const places = (base: string): Record<string, string> => ({
   serverkey: join(base, 'libvirt/private/serverkey.pem'),
@@ -40,7 +41,7 @@ const keys = state({
   },
   async run(args, ctx) {
     const wanted = newDict(dictEntries(args.kwargs).map(([key, value]) => [`ext_pillar_virt.${pyStr(key)}`, value]));
-    const pillar = plain(await ctx.call('pillar.ext', newDict([['libvirt', '_']]), wanted));
+    const pillar = textKeyed(await ctx.call('pillar.ext', newDict([['libvirt', '_']]), wanted));
     const changes = newDict();
     const texts = new Map<string, string>();
     for (const [key, path] of Object.entries(places(args.basepath))) {
@@ -88,7 +89,7 @@ const toMachines = (pattern: string, step: Step, call: PlainDict, ctx: StateCont
       const meant = (Array.isArray(all) ? all.map(pyStr) : []).filter((one) => matchesGlob(one, pattern));
       for (const domain of meant) {
         try {
-          if (step.unless && plain(await ctx.call('virt.vm_state', domain))[domain] === step.unless) continue;
+          if (step.unless && textKeyed(await ctx.call('virt.vm_state', domain))[domain] === step.unless) continue;
           let said: Value = true;
           await set.part({
             async change() {
@@ -138,7 +139,7 @@ const callOf = ({ connection: to, username, password }: Pool): PlainDict =>
   newDict(Object.entries({ connection: to, username, password }));
 
 function layoutOf(args: Pool): PlainDict {
-  const source = plain(args.source);
+  const source = textKeyed(args.source);
   const parts = ['devices', 'dir', 'initiator', 'adapter', 'hosts', 'auth', 'name', 'format'];
   const { ptype, target, permissions } = args;
   return newDict([
@@ -167,7 +168,7 @@ interface Outcome {
 async function define(args: Pool, set: ChangeSet, ctx: StateContext): Promise<Outcome> {
   const { name, autostart } = args;
   const layout = layoutOf(args);
-  const info = plain(plain(await ctx.callWith('virt.pool_info', [name], callOf(args)))[name]);
+  const info = textKeyed(textKeyed(await ctx.callWith('virt.pool_info', [name], callOf(args)))[name]);
   const isBuildable = buildable.has(pyStr(args.ptype));
   const setAutostart = (): Promise<void> =>
     set.run(() =>
@@ -201,7 +202,7 @@ async function define(args: Pool, set: ChangeSet, ctx: StateContext): Promise<Ou
 /** Starts the pool, or restarts it after a change; returns a description. */
 async function start(args: Pool, change: string, set: ChangeSet, ctx: StateContext): Promise<string> {
   const call = callOf(args);
-  const info = plain(plain(await ctx.callWith('virt.pool_info', [args.name], call))[args.name]);
+  const info = textKeyed(textKeyed(await ctx.callWith('virt.pool_info', [args.name], call))[args.name]);
   const runs = info['state'] === 'running';
   const updated = change.startsWith('Pool updated');
   let action = runs ? 'already running' : 'started';

@@ -11,11 +11,12 @@ import {
   type StateContext,
   type StateResult,
   state,
+  textKeyed,
   type Value,
 } from 'halite/sdk';
 import { dirName, joinPath, pathExists } from 'halite/sdk/fs';
 import { isAtLeast, knowsWheelOption } from '../../shared/pip/command.ts';
-import { hasFunction, plain } from '../shared/calls.ts';
+import { hasFunction } from '../shared/calls.ts';
 
 const no = (doc: string) => p.bool({ default: false, doc });
 
@@ -104,8 +105,8 @@ async function create(args: Args, name: string, python: string, done: Progress, 
   let made: PlainDict;
   try {
     const options = createNames.map((key): [string, Value] => [key, args[key] ?? null]);
-    const kwargs = newDict([...options, ...Object.entries(plain(args['kwargs']))]);
-    made = plain(await ctx.callWith('virtualenv.create', [name], kwargs));
+    const kwargs = newDict([...options, ...Object.entries(textKeyed(args['kwargs']))]);
+    made = textKeyed(await ctx.callWith('virtualenv.create', [name], kwargs));
   } catch (error) {
     Object.assign(done, { failed: true, comment: `Failed to create virtualenv: ${messageOf(error)}` });
     return;
@@ -172,9 +173,9 @@ async function packages(
     ['requirements', requirements],
     ['bin_env', name],
     ['cwd', workFolder(requirements, args['cwd'] ?? null)],
-    ...Object.entries(plain(args['kwargs'])),
+    ...Object.entries(textKeyed(args['kwargs'])),
   ]);
-  const answer = plain(await ctx.callWith('pip.install', [], kwargs));
+  const answer = textKeyed(await ctx.callWith('pip.install', [], kwargs));
   if (answer['retcode'] !== 0) {
     done.failed = true;
     done.comment = [done.comment, answer['stdout'] ?? '', answer['stderr'] ?? ''].map(pyStr).join('\n');

@@ -8,21 +8,21 @@ import {
   type StateContext,
   type StateResult,
   state,
+  textKeyed,
   type Value,
 } from 'halite/sdk';
 import { which } from 'halite/sdk/system';
-import { plain } from '../shared/calls.ts';
 
 const name = p.string({ doc: 'the user' });
 const htpasswd_file = p.path({ default: null, doc: 'the file' });
 const runas = p.string({ default: null, doc: 'as this user' });
 
 const listed = async (file: string | null, user: string, ctx: StateContext): Promise<boolean> =>
-  plain(await ctx.call('file.grep', file, `^${user}:`))['retcode'] === 0;
+  textKeyed(await ctx.call('file.grep', file, `^${user}:`))['retcode'] === 0;
 
 /** The outcome of htpasswd as a result. */
 const outcome = (answer: Value, name: string, ctx: StateContext): StateResult => {
-  const done = plain(answer);
+  const done = textKeyed(answer);
   const comment = pyStr(done['stderr'] ?? '');
   return done['retcode'] === 0 ? ctx.ok(comment, { changes: newDict([[name, true]]) }) : ctx.fail(comment);
 };

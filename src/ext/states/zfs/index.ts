@@ -12,11 +12,11 @@ import {
   type StateContext,
   type StateResult,
   state,
+  textKeyed,
   type Value,
 } from 'halite/sdk';
 import { which } from 'halite/sdk/system';
 import { fromProperties, fromProperty, isBookmark, isSnapshot } from '../../shared/zfs/properties.ts';
-import { plain } from '../shared/calls.ts';
 
 const name = p.string({ doc: 'the data set' });
 const create_parent = p.bool({ default: false, doc: 'create its parents' });
@@ -40,9 +40,9 @@ async function stale(kind: Kind, dataset: string, wanted: PlainDict, ctx: StateC
     depth: 0,
     parsable: true,
   };
-  const current = plain(plain(await ctx.callWith('zfs.get', [dataset], kwargs))[dataset]);
+  const current = textKeyed(textKeyed(await ctx.callWith('zfs.get', [dataset], kwargs))[dataset]);
   const differing = Object.entries(wanted).filter(
-    ([key, value]) => key in current && !pyEquals(plain(current[key])['value'] ?? null, value),
+    ([key, value]) => key in current && !pyEquals(textKeyed(current[key])['value'] ?? null, value),
   );
   return newDict(differing);
 }
@@ -55,7 +55,7 @@ async function update(kind: Kind, dataset: string, wanted: PlainDict, ctx: State
     async each(set) {
       for (const [key, value] of Object.entries(differing)) {
         const change = async (): Promise<boolean> =>
-          plain(await ctx.callWith('zfs.set', [dataset], newDict([[key, value]])))['set'] === true;
+          textKeyed(await ctx.callWith('zfs.set', [dataset], newDict([[key, value]])))['set'] === true;
         if (!(await set.part({ change, failed: '' }))) continue;
         done[key] = value;
         set.changes[dataset] = done;
@@ -93,7 +93,7 @@ async function present(kind: 'filesystem' | 'volume', args: Wanted, ctx: StateCo
     test: `${kind} ${dataset} was ${word}`,
     async apply() {
       const common = { create_parent: parents, properties: wanted };
-      const said = plain(
+      const said = textKeyed(
         isTruthy(origin)
           ? await ctx.callWith('zfs.clone', [origin, dataset], common)
           : await ctx.callWith('zfs.create', [dataset], { ...common, volume_size: size, sparse: args.sparse ?? false }),
@@ -122,7 +122,7 @@ const absent = (kind: Kind) =>
       return resource(ctx, {
         find: () => ctx.callWith('zfs.exists', [dataset], { type: kind }),
         wanted: false,
-        change: async () => plain(await ctx.callWith('zfs.destroy', [dataset], { force, recursive })),
+        change: async () => textKeyed(await ctx.callWith('zfs.destroy', [dataset], { force, recursive })),
         problem: (said) =>
           said['destroyed'] === true ? undefined : pyStr(said['error'] ?? `failed to destroy ${kind} ${dataset}`),
         changes: { [dataset]: 'destroyed' },
@@ -142,7 +142,7 @@ const snapshot_present = state({
     const wanted = fromProperties(properties);
     return resource(ctx, {
       find: () => ctx.callWith('zfs.exists', [snapshot], { type: 'snapshot' }),
-      change: async () => plain(await ctx.callWith('zfs.snapshot', [snapshot], { recursive, properties: wanted })),
+      change: async () => textKeyed(await ctx.callWith('zfs.snapshot', [snapshot], { recursive, properties: wanted })),
       problem: (said) =>
         said['snapshotted'] === true ? undefined : pyStr(said['error'] ?? `failed to create snapshot ${snapshot}`),
       changes: { [snapshot]: Object.keys(wanted).length > 0 ? wanted : 'snapshotted' },

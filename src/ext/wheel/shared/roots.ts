@@ -16,7 +16,7 @@ import {
   type Value,
   type Wheel,
 } from 'halite/sdk';
-import { mkdirSync, readdirSync, readFileSync, safeJoin, statSync, writeFileSync } from 'halite/sdk/fs';
+import { isFile, mkdirSync, readdirSync, readFileSync, safeJoin, statSync, writeFileSync } from 'halite/sdk/fs';
 import { isText } from '../../shared/file/rewrite.ts';
 
 type Roots = 'file_roots' | 'pillar_roots';
@@ -29,8 +29,6 @@ function environments(ctx: MasterContext, option: Roots): ReadonlyMap<string, st
   const entries = isDict(given) ? dictEntries(given) : [];
   return new Map(entries.map(([env, roots]): [string, string[]] => [String(env), (asList(roots) ?? []).map(String)]));
 }
-
-const isFile = (file: string): boolean => statSync(file, { throwIfNoEntry: false })?.isFile() === true;
 
 /** The path below a root; undefined when it would leave the root. */
 function below(root: string, relative: string): string | undefined {

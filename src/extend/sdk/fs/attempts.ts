@@ -1,5 +1,8 @@
 // Small synchronous reads of /proc, /sys and /etc: a missing or unreadable file is a value, not an error.
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { constants, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { isFolder, mayAccess } from '../../../base/util/fs-facts.ts';
+
+export { isFile } from '../../../base/util/fs-facts.ts';
 
 /** The text of a file, or undefined when it cannot be read. Invalid UTF-8 becomes replacement characters. */
 export function readText(path: string): string | undefined {
@@ -23,20 +26,8 @@ export function listDir(path: string): string[] {
   }
 }
 
-export function isFile(path: string): boolean {
-  try {
-    return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
-  } catch {
-    return false;
-  }
-}
-
-export function isDirectory(path: string): boolean {
-  try {
-    return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
-  } catch {
-    return false;
-  }
-}
-
+export const isDirectory = (path: string): boolean => isFolder(path);
 export const pathExists = (path: string): boolean => existsSync(path);
+
+export const isWritable = (path: string): boolean => mayAccess(path, constants.W_OK);
+export const isExecutable = (path: string): boolean => mayAccess(path, constants.X_OK);

@@ -1,5 +1,6 @@
 // Errors of the operating system in Python's words, which Salt's results contain.
 import { pyRepr } from '../../../base/codec/python/repr.ts';
+import { HaliteError } from '../../../base/errors/index.ts';
 import { pythonError } from '../errors.ts';
 
 const known: Readonly<Record<string, readonly [number, string, string]>> = {
@@ -35,7 +36,17 @@ export function osText(error: unknown, ...paths: string[]): string {
 
 /** The error that Python would raise for a failed file operation. */
 export function osError(error: unknown, ...paths: string[]): Error {
-  return pythonError(known[codeOf(error)]?.[1] ?? 'OSError', osText(error, ...paths));
+  const made = pythonError(known[codeOf(error)]?.[1] ?? 'OSError', osText(error, ...paths));
+  osErrors.add(made);
+  return made;
+}
+
+const osErrors = new WeakSet<Error>();
+
+/** A failure that a function expects, not a mistake in its code: thrown by `commandError` and the like, or by the system. */
+export function isFailure(error: unknown): error is Error {
+  if (!(error instanceof Error)) return false;
+  return error instanceof HaliteError || osErrors.has(error) || ('syscall' in error && codeOf(error) !== '');
 }
 
 /** Runs a file operation; failures are thrown as Python's. */

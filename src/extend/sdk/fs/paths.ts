@@ -1,10 +1,13 @@
 // Paths as Python's os.path treats them: pure text, with ~ for homes.
 import { readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
+import { joinPath } from '../../../base/config/paths.ts';
 import { matchesGlob } from '../../../base/util/fnmatch.ts';
 import { userByName } from '../system/accounts.ts';
 import { isDirectory } from './attempts.ts';
 import { lstatOf } from './stat.ts';
+
+export { joinPath } from '../../../base/config/paths.ts';
 
 /** Expands `~/x` and `~user/x`; other paths are unchanged. */
 export function expandUser(path: string): string {
@@ -21,16 +24,6 @@ export const baseName = (path: string): string => path.slice(path.lastIndexOf('/
 export function dirName(path: string): string {
   const head = path.slice(0, path.lastIndexOf('/') + 1);
   return /^\/+$/.test(head) ? head : head.replace(/\/+$/, '');
-}
-
-/** os.path.join: an absolute part discards the previous ones. */
-export function joinPath(first: string, ...parts: readonly string[]): string {
-  let path = first;
-  for (const part of parts) {
-    if (part.startsWith('/')) path = part;
-    else path += path === '' || path.endsWith('/') ? part : `/${part}`;
-  }
-  return path;
 }
 
 /** os.path.normpath. */

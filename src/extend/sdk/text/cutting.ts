@@ -1,5 +1,4 @@
 // Text functions with the semantics of Python's string methods, so that parsed command output has Salt's form.
-import { PyFloat } from '../../../base/codec/value.ts';
 
 /** Python's `str.split()` without arguments: splits at runs of white space and drops empty ends. */
 export function words(text: string): string[] {
@@ -38,11 +37,6 @@ export function splitTimes(text: string, separator: string, count: number): stri
 /** Python's `str.capitalize()`. */
 export function capitalize(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1).toLowerCase();
-}
-
-/** A number as a float in Python. */
-export function pyFloat(value: number): number | PyFloat {
-  return Number.isInteger(value) ? new PyFloat(value) : value;
 }
 
 /** Rounds half to even at a number of decimals, as Python's `round` does for the values used here. */

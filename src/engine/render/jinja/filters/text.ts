@@ -1,4 +1,5 @@
 // Built-in filters on text.
+import { splitLines } from '../../../../base/util/pytext.ts';
 import { filterArgumentError, PyError, typeError } from '../errors.ts';
 import { add, mod, mul } from '../runtime/arith.ts';
 import { define, defineBound, type FunctionTable, tableOf } from '../runtime/define.ts';
@@ -12,7 +13,7 @@ import { str } from '../runtime/print.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { PyTuple } from '../runtime/sequence.ts';
 import { slice } from '../runtime/slice.ts';
-import { spaceClass, splitLines, trim } from '../runtime/text.ts';
+import { spaceClass, trim } from '../runtime/text.ts';
 import { noAttribute, Undefined } from '../runtime/undefined.ts';
 import { type PyValue, typeName } from '../runtime/value.ts';
 import { intOf, softly, softText } from './support.ts';

@@ -1,6 +1,8 @@
 // Dicts, sets, slices, sorting and text: Python's rules against simple models.
+
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { splitLines } from '../../../../base/util/pytext.ts';
 import { eq } from './compare.ts';
 import { PyDict } from './dict.ts';
 import { repr } from './print.ts';
@@ -8,7 +10,7 @@ import { PyTuple } from './sequence.ts';
 import { PySet } from './set.ts';
 import { slice } from './slice.ts';
 import { sorted } from './sort.ts';
-import { compareText, pyLength, splitLines } from './text.ts';
+import { compareText, pyLength } from './text.ts';
 import { PyFloat, type PyValue } from './value.ts';
 
 describe('dict', () => {

@@ -1,11 +1,12 @@
 // pprint.pformat: keys sorted, 80 columns, one item per line where a value does not fit.
+import { splitLines } from '../../../../base/util/pytext.ts';
 import { isPyError } from '../errors.ts';
 import { less } from './compare.ts';
 import { PyDict } from './dict.ts';
 import { guardedRepr, repr } from './print.ts';
 import { GroupTuple, PyTuple } from './sequence.ts';
 import { PySet } from './set.ts';
-import { pyLength, spaceClass, splitLines } from './text.ts';
+import { pyLength, spaceClass } from './text.ts';
 import { classText, type PyValue } from './value.ts';
 
 const width = 80;

@@ -67,22 +67,6 @@ export function isSpaceUnit(code: number): boolean {
   return trailing.test(String.fromCharCode(code));
 }
 
-const lineBreak = /\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]/g;
-
-/** `str.splitlines`. */
-export function splitLines(text: string, keepEnds = false): string[] {
-  const lines: string[] = [];
-  let start = 0;
-  lineBreak.lastIndex = 0;
-  for (let match = lineBreak.exec(text); match !== null; match = lineBreak.exec(text)) {
-    const end = match.index + match[0].length;
-    lines.push(text.slice(start, keepEnds ? end : match.index));
-    start = end;
-  }
-  if (start < text.length) lines.push(text.slice(start));
-  return lines;
-}
-
 const plain = /^[\x20-\x26\x28-\x5b\x5d-\x7e]*$/;
 const unprintable = /[\p{C}\p{Z}]/u;
 const named: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t', '\\': '\\\\' };

@@ -1,10 +1,11 @@
 // str methods that search, split and join.
+import { splitLines } from '../../../../../base/util/pytext.ts';
 import { PyError, typeError, valueError } from '../../errors.ts';
 import { keywords, type Method, noArguments, oneArgument, parsed, positional } from '../callable.ts';
 import { truth, tryIterate } from '../iterate.ts';
 import { textOf } from '../markup.ts';
 import { PyTuple } from '../sequence.ts';
-import { codePoints, isSpaceUnit, pyIndex, pyLength, splitLines, trim, trimEnd, trimStart } from '../text.ts';
+import { codePoints, isSpaceUnit, pyIndex, pyLength, trim, trimEnd, trimStart } from '../text.ts';
 import { type PyValue, typeName } from '../value.ts';
 import { intArgument, textArgument, windowOf } from './support.ts';
 
