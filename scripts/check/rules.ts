@@ -1,6 +1,7 @@
 // All rules that types and lint cannot express. A rule is a function from the root to one line for each violation.
 import { findStalePages } from '../docs/pages.ts';
 import { findForbiddenImports } from './architecture.ts';
+import { findConflictMarkers } from './conflict-markers.ts';
 import { findBrokenLinks } from './doc-links.ts';
 import { findExtensionImports } from './extension-imports.ts';
 import { findFileCycles } from './file-cycles.ts';
@@ -101,6 +102,11 @@ export const rules: readonly Rule[] = [
     name: 'names and comments use plain words',
     find: findOddWords,
     planted: { 'src/base/util/planted-word.ts': '// Nobody passes the door.\n' },
+  },
+  {
+    name: 'no merge left its markers behind',
+    find: findConflictMarkers,
+    planted: { 'src/base/util/planted-conflict.ts': '/**\n * <<<<<<< HEAD\n * A sentence.\n */\n' },
   },
 ];
 
