@@ -152,20 +152,12 @@ describe('a disconnected minion', () => {
     await fleet.answering('victim');
   });
 
-  it.skipIf(!network)(
-    'is behind an interrupted network: silent first, lost when its heartbeat is overdue, and reconnected automatically',
-    async () => {
-      far?.cut();
-      const { code, ms } = await reasonFor('far', '-t', '2');
-      expect(code).toBe('silent');
-      expect(ms).toBeLessThan(5000);
-      await until('far', 'connection-lost');
-      expect((await reasonFor('far', '-t', '60')).ms).toBeLessThan(1500);
-      far?.heal();
-      await fleet.answering('far');
-    },
-    120_000,
-  );
+  it.skipIf(!network)('is behind an interrupted network: silent first', async () => {
+    far?.cut();
+    const { code, ms } = await reasonFor('far', '-t', '2');
+    expect(code).toBe('silent');
+    expect(ms).toBeLessThan(5000);
+  });
 
   it('reaches only one of the two ports: the other one is named', async () => {
     const { code, text } = await reasonFor('deaf', '-t', '1');
@@ -296,4 +288,14 @@ describe('a job', () => {
     expect(text).toMatch(/(59\d|60\d) s behind the master/);
     expect(evidence['last_refused_request']).toContain('request_server_ttl');
   });
+});
+
+// The last tests, because the heartbeat becomes overdue while the others run.
+describe.skipIf(!network)('a minion behind a network that was interrupted', () => {
+  it('is lost when its heartbeat is overdue, and reconnected automatically', async () => {
+    await until('far', 'connection-lost');
+    expect((await reasonFor('far', '-t', '60')).ms).toBeLessThan(1500);
+    far?.heal();
+    await fleet.answering('far');
+  }, 120_000);
 });

@@ -8,7 +8,8 @@ import { signalAll } from '../support/faults.ts';
 import { Dice } from '../support/fuzz.ts';
 
 const seed = Number(process.env['HALITE_SEED'] ?? 7);
-const events = 14;
+/** A sample; more of them by hand, with other seeds. */
+const events = Number(process.env['HALITE_LIFE_EVENTS'] ?? 10);
 const ids = ['l1', 'l2', 'l3'];
 let fleet: Deployment;
 

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Deployment, halite, type Implementation, runProgram } from '../support/deployment.ts';
 import { eventually } from '../support/eventually.ts';
-import { saltRelease, saltVersions } from '../support/salt-release.ts';
+import { saltRelease } from '../support/salt-release.ts';
 
 interface Pairing {
   readonly label: string;
@@ -14,7 +14,8 @@ interface Pairing {
   readonly minion: () => Implementation;
 }
 
-const pairings: Pairing[] = saltVersions.flatMap((version): Pairing[] => [
+/** The oldest and the newest that are supported in full; between them nothing about files changed. */
+const pairings: Pairing[] = (['3006.27', '3008.2'] as const).flatMap((version): Pairing[] => [
   {
     label: `Halite master, Salt ${version} minion`,
     master: () => halite,
