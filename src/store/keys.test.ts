@@ -43,7 +43,7 @@ describe('KeyStore', () => {
   it('reads a key again when its file changed', async () => {
     await store.write('accepted', 'web1', pem);
     expect(store.accepted('web1')?.key).toBeDefined();
-    writeFileSync(join(dir, 'minions', 'web1'), 'rubbish');
+    writeFileSync(join(dir, 'minions', 'web1'), 'garbage');
     expect(store.accepted('web1')?.key).toBeUndefined();
   });
 

@@ -62,7 +62,7 @@ const wrong = defineState({
     trusts: careless((path, ctx) => ctx.call<string>('things.lies', path)),
     nested: careless((path, ctx) => ctx.state('wrong.runs', { name: path })),
     asks: careless((path, ctx) => ctx.callWith<string>('things.make', [path], newDict([['dry_run', ctx.test]]))),
-    vouches: careless((path, ctx) => onlyReads(() => ctx.exec('test', ['-e', path]))),
+    asserts: careless((path, ctx) => onlyReads(() => ctx.exec('test', ['-e', path]))),
     reads: careless((path, ctx) => ctx.call<string>('things.exists', path)),
   },
 });
@@ -116,7 +116,7 @@ describe('a state that changes something in test mode', () => {
 });
 
 describe('what only reads in test mode', () => {
-  it.each(['asks', 'vouches', 'reads'])('is allowed: %s', async (fun) => {
+  it.each(['asks', 'asserts', 'reads'])('is allowed: %s', async (fun) => {
     const result = await apply(fun, true);
     expect(result).toMatchObject({ result: null, comment: 'made' });
     expect(result.warnings).toBeUndefined();

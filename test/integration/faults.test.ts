@@ -92,12 +92,12 @@ beforeAll(async () => {
   await fleet.startMaster();
   proxy = await LossyProxy.to(fleet.ports.requests);
   const [closed] = await freePorts(1);
-  for (const id of ['steady', 'victim', 'rekeyed', 'deleted', 'twin', 'worker']) fleet.startMinion(id);
+  for (const id of ['steady', 'victim', 'rekeyed', 'deleted', 'copied', 'worker']) fleet.startMinion(id);
   override('lossy', `master_port: ${proxy.port}`);
   fleet.startMinion('lossy');
   override('deaf', `publish_port: ${closed}`);
   fleet.startMinion('deaf');
-  const ids = ['steady', 'victim', 'rekeyed', 'deleted', 'twin', 'worker', 'lossy', 'deaf'];
+  const ids = ['steady', 'victim', 'rekeyed', 'deleted', 'copied', 'worker', 'lossy', 'deaf'];
   if (network) {
     far = new FarNetwork();
     override('far', `master: ${far.near}`);
@@ -228,16 +228,16 @@ describe('keys', () => {
 
 describe('two minions with one id', () => {
   it('are both named, before a job and when they are silent', async () => {
-    override('second', 'id: twin');
-    cpSync(fleet.path('twin/pki'), fleet.path('second/pki'), { recursive: true });
+    override('second', 'id: copied');
+    cpSync(fleet.path('copied/pki'), fleet.path('second/pki'), { recursive: true });
     const second = fleet.startMinion('second');
-    const preview = async (): Promise<string> => (await fleet.salt('twin', '--preview-target', '--explain')).stderr;
+    const preview = async (): Promise<string> => (await fleet.salt('copied', '--preview-target', '--explain')).stderr;
     await eventually('both to be connected', async () => (await preview()).includes('1 duplicate'));
-    const first = fleet.minion('twin');
-    expect(await preview()).toMatch(/twin: 127\.0\.0\.1 pid \d+ and 127\.0\.0\.1 pid \d+/);
-    expect((await ask('twin')).answers['twin']).toBe(true);
+    const first = fleet.minion('copied');
+    expect(await preview()).toMatch(/copied: 127\.0\.0\.1 pid \d+ and 127\.0\.0\.1 pid \d+/);
+    expect((await ask('copied')).answers['copied']).toBe(true);
     for (const daemon of [first, second]) signalAll(daemon.pid, 'SIGSTOP');
-    const { code, text } = await reasonFor('twin', '-t', '1');
+    const { code, text } = await reasonFor('copied', '-t', '1');
     expect(code).toBe('duplicate-id');
     expect(text).toMatch(/pid \d+ and .*pid \d+/);
     for (const daemon of [first, second]) signalAll(daemon.pid, 'SIGCONT');

@@ -105,7 +105,7 @@ function underMaster({ version, implementation }: OldPeer): void {
     const before = connected();
     await fleet.master.stop('SIGKILL');
     await fleet.startMaster();
-    // A ping in vain takes as long as gather_job_timeout.
+    // A ping without an answer takes as long as gather_job_timeout.
     await eventually('the minion to be connected again', () => connected() > before, { timeoutMs: 90_000 });
     await fleet.answering('m1');
     expect(await ask('cp.get_file_str,pillar.get', 'salt://body', ',', 'who')).toEqual({

@@ -189,7 +189,7 @@ describe('Takeaways From This Info', () => {
     const { stdout } = await fleet.salt('-L', 'stopped,web', 'test.ping', '-t', '3600');
     expect(stdout).toContain('[Not connected]');
     expect(await seconds(() => fleet.salt('-L', 'stopped,web', 'test.ping', '-t', '3600'))).toBeLessThan(1.5);
-    // A real minion cannot be seen to go away: it is asked in vain, and the next time it is known.
+    // Nothing shows that a real minion has gone: the first question to it stays without an answer, and then it is known.
     await fleet.minion('db').stop('SIGKILL');
     expect(await seconds(() => fleet.salt('-L', 'db,web', 'test.ping', '-t', '3600'))).toBeLessThan(15);
     expect(await seconds(() => fleet.salt('-L', 'db,web', 'test.ping', '-t', '3600'))).toBeLessThan(3);

@@ -108,7 +108,7 @@ class Daemon {
     signalGroup(this.pid, 'SIGKILL');
   }
 
-  /** Where it matters only that it ends: a real Salt minion takes seven seconds to end politely, which proves nothing of ours. */
+  /** Where it matters only that it ends: a real Salt minion takes seven seconds to end by SIGTERM, which proves nothing of ours. */
   async dispose(): Promise<void> {
     await this.stop(this.#foreign ? 'SIGKILL' : 'SIGTERM');
   }

@@ -127,7 +127,7 @@ describe('a schedule', () => {
   it('reports an invalid range, and does not run', async () => {
     const { complaints, runs, pass, ask } = clockwork({
       a: ping({ range: 'always' }),
-      b: ping({ skip_during_range: dict({ start: 'rubbish', end: '11:00' }) }),
+      b: ping({ skip_during_range: dict({ start: 'garbage', end: '11:00' }) }),
     });
     await pass(12);
     expect(runs).toEqual([]);

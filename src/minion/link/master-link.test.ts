@@ -240,12 +240,12 @@ describe('receiving jobs', () => {
     master.halite = false;
     const { receive } = await receiver();
     const before = master.signIns;
-    const rubbish = () =>
+    const garbage = () =>
       payload('x', {}, (envelope) => {
         envelope['load'] = Buffer.alloc(128, 0xff);
         delete envelope['sig'];
       });
-    for (let n = 0; n < 5; n++) expect(await receive(rubbish())).toBe('undecryptable');
+    for (let n = 0; n < 5; n++) expect(await receive(garbage())).toBe('undecryptable');
     expect(master.signIns).toBe(before + 1);
   });
 

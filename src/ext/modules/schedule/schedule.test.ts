@@ -60,7 +60,7 @@ describe('a schedule without a daemon', () => {
   });
 
   it('reports an error in the first time first', async () => {
-    expect(plain(await ctx.callWith('schedule.postpone_job', ['j', 'rubbish', ''], newDict()))).toEqual({
+    expect(plain(await ctx.callWith('schedule.postpone_job', ['j', 'garbage', ''], newDict()))).toEqual({
       comment: 'Date string could not be parsed.',
       result: false,
     });
