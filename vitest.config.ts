@@ -16,12 +16,12 @@ const withSalt = { runner: './test/support/needs-salt.ts' };
  * Hundreds of short files: a process of its own for each would load the same modules again and again, which takes longer than
  * the tests. They run after each other in the same processes, so what a test changes it must put back.
  */
-const together = { isolate: false };
+const together = { isolate: false, setupFiles: ['./test/support/fixed-seed.ts'] };
 const tier = (
   name: string,
   include: string[],
   testTimeout: number,
-  more: { runner?: string; isolate?: boolean } = {},
+  more: { runner?: string; isolate?: boolean; setupFiles?: string[] } = {},
 ) => ({
   resolve: { alias },
   test: {
