@@ -102,3 +102,26 @@ describe('the identification of a TCP subscriber', () => {
     foreign.close();
   });
 });
+
+describe('a master that starts', () => {
+  const isOpen = (port: number): Promise<boolean> =>
+    new Promise((resolve) => {
+      const socket = connect(port, '127.0.0.1', () => resolve(true)).on('error', () => resolve(false));
+      socket.on('connect', () => socket.destroy());
+    });
+
+  // A real 3007 minion whose former subscription comes back before it has signed in never answers again.
+  it('takes sign-ins before subscriptions', async () => {
+    const takesOnlySignIns = async (): Promise<boolean> => {
+      await fleet.master.stop();
+      const started = fleet.startMaster();
+      await eventually('the request port to be open', () => isOpen(fleet.ports.requests));
+      const alone = !(await isOpen(fleet.ports.publish));
+      await started;
+      expect(await isOpen(fleet.ports.publish)).toBe(true);
+      return alone;
+    };
+    // Where this process was held up in between, it looks again at the next start.
+    await eventually('only the request port to be open', takesOnlySignIns, { timeoutMs: 60_000 });
+  });
+});

@@ -1,4 +1,5 @@
-// Opens the publish port and the request port.
+// Opens the request port and the publish port.
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { MasterOpts } from '../../base/config/index.ts';
 import { HaliteError, messageOf } from '../../base/errors/index.ts';
 import type { Logger } from '../../base/log/index.ts';
@@ -32,6 +33,13 @@ export interface Ports {
   close(): Promise<void>;
 }
 
+/**
+ * A real 3007 minion that lost its master over TCP dials both ports again every second. When its former subscription comes
+ * up before the new one has signed in, it signs in by both at once, fails inside, and never answers again until it is
+ * restarted. Therefore the request port is open a little longer than that second before the publish port.
+ */
+const signInMs = 1_500;
+
 /** Largest accepted request; larger results must be transferred with the file functions. */
 const maxRequestBytes = 64 * 1024 * 1024;
 
@@ -47,6 +55,10 @@ export async function openPorts(transport: Transport, parts: PortParts): Promise
     onProblem: ({ kind, peer, detail }: WireProblem) =>
       log.limited(`wire:${kind}`, 'warn', 'a peer violated the protocol', { kind, peer, why: detail }),
   };
+  const requests = await transport
+    .listenRequests({ ...common, port: opts.ret_port }, (request) => requestPort.accept(request))
+    .catch((error: unknown) => portError('ret_port', opts.ret_port, error));
+  if (transport.name === 'tcp') await sleep(signInMs);
   const publish = await transport
     .listenPublish({
       ...common,
@@ -57,14 +69,11 @@ export async function openPorts(transport: Transport, parts: PortParts): Promise
       provesPresence: (topic) => fleet.proves(topic),
       onSubscriber: (event) => fleet.subscriber(event),
     })
-    .catch((error: unknown) => portError('publish_port', opts.publish_port, error));
-  publisher.attach(publish);
-  const requests = await transport
-    .listenRequests({ ...common, port: opts.ret_port }, (request) => requestPort.accept(request))
     .catch(async (error: unknown) => {
-      await publish.close();
-      return portError('ret_port', opts.ret_port, error);
+      await requests.close();
+      return portError('publish_port', opts.publish_port, error);
     });
+  publisher.attach(publish);
   return {
     publish,
     requests,
