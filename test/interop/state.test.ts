@@ -20,7 +20,7 @@ interface Recorded {
 }
 
 describe('low data of random trees', () => {
-  const count = Number(process.env['HALITE_STATE_TREES'] ?? 150);
+  const count = Number(process.env['HALITE_STATE_TREES'] ?? 100);
   const seed = Number(process.env['HALITE_STATE_SEED'] ?? 50_000);
 
   it(`is the same for ${count} of them`, { timeout: 600_000 }, async () => {
@@ -120,8 +120,10 @@ describe('states between Halite and Salt 3006', () => {
   let real: Deployment;
   let ours: Deployment;
   beforeAll(async () => {
-    real = await site(salt(), { m1: salt(), m2: halite });
-    ours = await site(halite, { m1: salt(), m2: halite });
+    [real, ours] = await Promise.all([
+      site(salt(), { m1: salt(), m2: halite }),
+      site(halite, { m1: salt(), m2: halite }),
+    ]);
   }, 240_000);
   afterAll(async () => {
     await Promise.all([real?.destroy(), ours?.destroy()]);
