@@ -181,3 +181,13 @@ it('leaves the reason where the loader finds it, until the file is mended', asyn
   expect((await client.syncExtensions(['modules'])).problems).toHaveLength(1);
   expect(await loader().find('modules', 'broken.x')).toBeDefined();
 });
+
+it('reports what cannot be written, and syncs the other kinds', async () => {
+  writeTree(folder.path, { 'ext/modules': 'a file where a folder has to be' });
+  const { synced, problems } = await client.syncExtensions(['modules', 'grains']);
+  expect(problems.map((problem) => problem.split(':').slice(0, 2).join(':'))).toEqual([
+    'salt://_modules/hello.js',
+    'salt://_modules/sub/deep.mjs',
+  ]);
+  expect({ ...synced }).toEqual({ modules: [], grains: ['grains.mine'] });
+});

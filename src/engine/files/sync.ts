@@ -73,7 +73,8 @@ async function syncKind(
     } catch (error) {
       const problem = `${source.url}: ${messageOf(error)}`;
       problems.push(problem);
-      broken = (await saveReason(join(folder, rel), problem)) || broken;
+      // Where the disk is the reason, it cannot be left there either.
+      broken = (await saveReason(join(folder, rel), problem).catch(() => false)) || broken;
     }
   }
   const clean = parts.opts['clean_dynamic_modules'] !== false;
