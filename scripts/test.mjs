@@ -119,6 +119,12 @@ function count({ ok, files }) {
       `   ${name}: passed ${passed}, failed ${failed}, skipped ${skipped} (${seconds.toFixed(0)} s of files)`,
     );
   }
+  const slowest = files
+    .map(({ name, startTime, endTime }) => ({ name: relative(root, name), seconds: (endTime - startTime) / 1000 }))
+    .sort((one, other) => other.seconds - one.seconds)
+    .slice(0, 25);
+  console.log('   the slowest files:');
+  for (const { name, seconds } of slowest) console.log(`   ${seconds.toFixed(0).padStart(5)} s ${name}`);
   if (!ok && counts.failed === failedBefore) fail('the test runner failed outside of any test');
 }
 

