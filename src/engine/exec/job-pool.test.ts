@@ -261,4 +261,24 @@ describe('job processes', () => {
       success: true,
     });
   });
+
+  it('keeps on although the daemon ends right after the job was said to have begun', async () => {
+    const { pool, run } = setUp();
+    const spool = join(folder, 'spool-begun', 'result.p');
+    const pids: number[] = [];
+    void run('mine.slowly', ['x'], { spool, pids, jid: '20200101000000333333' });
+    await until(() => pids.length === 1);
+    await pool.stop('leave');
+    await until(() => !isAlive(pids[0]!));
+    expect((unpack(readFileSync(spool)) as PlainDict)['return']).toBe('late');
+  });
+
+  it('says so when the daemon ends before the process could begin', async () => {
+    const { pool, run } = setUp();
+    const pids: number[] = [];
+    const outcome = run('mine.slowly', ['x'], { pids });
+    await pool.stop('leave');
+    expect(await outcome).toMatchObject({ success: false, return: 'ERROR: The minion stopped before the job started' });
+    expect(pids).toEqual([]);
+  });
 });

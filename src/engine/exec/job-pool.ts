@@ -3,7 +3,7 @@
 import { constants } from 'node:os';
 
 import type { ExtensionLog } from '../../extend/sdk/index.ts';
-import { type Assignment, JobWorker } from './job-worker.ts';
+import { type Assignment, JobWorker, notStarted } from './job-worker.ts';
 import { failed, type Outcome } from './outcome.ts';
 
 export interface JobPoolOptions {
@@ -85,7 +85,7 @@ export class JobPool {
   async stop(jobs: 'leave' | 'end'): Promise<void> {
     this.#stopped = true;
     for (const item of this.#idle.splice(0)) this.#dismiss(item);
-    for (const item of this.#queue.splice(0)) item.resolve(failed('ERROR: The minion stopped before the job started'));
+    for (const item of this.#queue.splice(0)) item.resolve(notStarted());
     const workers = [...this.#active.values()].map((item) => item.worker);
     if (jobs === 'end') await Promise.all(workers.map((worker) => worker.signal(constants.signals.SIGKILL)));
     else for (const worker of workers) worker.release();
@@ -94,8 +94,7 @@ export class JobPool {
   async #start(job: PoolJob): Promise<Outcome> {
     const { worker, generation } = this.#take();
     this.#active.set(job.jid, { worker, job });
-    job.onStarted?.(worker.pid);
-    const outcome = await worker.run(job.assignment);
+    const outcome = await worker.run({ ...job.assignment, onBegun: () => job.onStarted?.(worker.pid) });
     if (this.#active.get(job.jid)?.worker === worker) this.#active.delete(job.jid);
     this.#keep(worker, generation);
     this.#next();

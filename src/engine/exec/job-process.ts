@@ -263,5 +263,7 @@ export function startJobProcess(offered: JobProcessOffers = {}): void {
     remote.close();
     if (!busy) leave();
   });
-  send({ t: 'ready' });
+  // Nothing of the daemon is lost from here on; it may have ended before.
+  if (process.connected) send({ t: 'ready' });
+  else leave();
 }

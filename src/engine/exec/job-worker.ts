@@ -31,6 +31,8 @@ export interface Assignment {
   readonly data: WorkerData;
   /** Where the process stores the result if the daemon has ended by then. */
   readonly spool?: string;
+  /** Called when nothing but the process itself can keep the job from running: the daemon may end from here on. */
+  readonly onBegun?: () => void;
   readonly onProgress?: (text: string) => void;
 }
 
@@ -41,12 +43,17 @@ interface Running {
 
 const keptErrorText = 2000;
 
+export const notStarted = (): Outcome => failed('ERROR: The minion stopped before the job started');
+
 export class JobWorker {
   readonly pid: number;
   readonly #child: ChildProcess;
   readonly #log: ExtensionLog;
   readonly #commands = new Set<number>();
   #running: Running | undefined;
+  /** The process listens. What is sent before is lost when the daemon ends before it does. */
+  #listens = false;
+  #begun = false;
   #dataVersion = '';
   #lastSignal: number | undefined;
   #errorText = '';
@@ -79,19 +86,23 @@ export class JobWorker {
 
   /** Runs one job; resolves with its outcome, even if the process dies. */
   run(assignment: Assignment): Promise<Outcome> {
-    const { data, job } = assignment;
+    return new Promise((resolve) => {
+      this.#running = { assignment, resolve };
+      this.#errorText = '';
+      if (this.#over) this.#finish(this.#lost(null, null));
+      else if (this.#listens) this.#begin(assignment);
+    });
+  }
+
+  #begin({ data, job, services, spool, onBegun }: Assignment): void {
+    this.#begun = true;
+    onBegun?.();
     if (this.#dataVersion !== data.version) {
       this.#dataVersion = data.version;
       this.#send({ t: 'data', id: data.id, sdkUrl: data.sdkUrl, body: data.body });
     }
-    return new Promise((resolve) => {
-      this.#running = { assignment, resolve };
-      this.#errorText = '';
-      const { hasMaster } = assignment.services;
-      if (job) this.#send({ t: 'run', hasMaster, spool: assignment.spool, body: packValue(jobFields(job)) });
-      else this.#send({ t: 'grains' });
-      if (this.#over) this.#finish(this.#lost(null, null));
-    });
+    if (job) this.#send({ t: 'run', hasMaster: services.hasMaster, spool, body: packValue(jobFields(job)) });
+    else this.#send({ t: 'grains' });
   }
 
   /** Sends a signal to the job's whole process tree. Signal 9 waits until no process of it is left. */
@@ -110,8 +121,9 @@ export class JobWorker {
     this.#child.unref();
   }
 
-  /** Detaches from a busy process: it finishes and stores its result in the spool. */
+  /** Detaches from a busy process: it finishes and stores its result in the spool. One that has not begun does not. */
   release(): void {
+    if (!this.#begun) this.#finish(notStarted());
     detachChild(this.#child);
   }
 
@@ -121,6 +133,10 @@ export class JobWorker {
 
   #receive(message: FromJobProcess): void {
     switch (message.t) {
+      case 'ready':
+        this.#listens = true;
+        if (this.#running) this.#begin(this.#running.assignment);
+        return;
       case 'done':
         this.#finish(unpackDict(message.body) as unknown as Outcome);
         return;
@@ -146,6 +162,7 @@ export class JobWorker {
   #finish(outcome: Outcome): void {
     const running = this.#running;
     this.#running = undefined;
+    this.#begun = false;
     this.#commands.clear();
     running?.resolve(outcome);
   }
