@@ -65,10 +65,19 @@ function exchange({ master, minion, transport }: Pairing): void {
   });
 
   it('brings a large result home', async () => {
-    // Five megabytes keep a real master of 3007 busy for half a minute.
+    // Five megabytes keep a real master of 3007 busy for long.
     const size = master() === halite ? 5_000_000 : 1_500_000;
     const answer = await fleet.json('m1', 'cmd.run', `head -c ${size} /dev/zero | tr '\\0' x`, '-t', '30');
     expect((answer['m1'] as string).length).toBe(size);
+  });
+
+  it('is heard at once', async () => {
+    // A command of Salt that missed a result waits for its whole timeout, and then asks the minion.
+    for (let round = 0; round < 3; round++) await fleet.json('m1', 'test.ping', '-t', '20');
+    const { stdout } = await fleet.run('salt-run', ['jobs.list_jobs', '--out=json']);
+    const asked = Object.values(JSON.parse(stdout) as Record<string, { Function: string; Arguments: unknown[] }>);
+    expect(asked.filter((job) => job.Function === 'saltutil.find_job')).toEqual([]);
+    expect(asked.filter((job) => job.Function === 'test.ping').length).toBeGreaterThan(2);
   });
 
   it('reports a function that raises', async () => {
