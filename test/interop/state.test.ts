@@ -20,7 +20,7 @@ interface Recorded {
 }
 
 describe('low data of random trees', () => {
-  const count = Number(process.env['HALITE_STATE_TREES'] ?? 100);
+  const count = Number(process.env['HALITE_STATE_TREES'] ?? 60);
   const seed = Number(process.env['HALITE_STATE_SEED'] ?? 50_000);
 
   it(`is the same for ${count} of them`, { timeout: 600_000 }, async () => {

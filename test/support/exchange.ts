@@ -14,6 +14,7 @@ interface Pairing {
   readonly master: () => Implementation;
   readonly minion: () => Implementation;
   readonly transport: 'zeromq' | 'tcp';
+  readonly isOurMaster: boolean;
 }
 
 const pairingsWith = (version: SaltVersion): Pairing[] =>
@@ -22,19 +23,28 @@ const pairingsWith = (version: SaltVersion): Pairing[] =>
       label: `Halite master, Salt ${version} minion, ${transport}`,
       master: () => halite,
       minion: () => saltRelease(version),
-      transport,
+      ...{ transport, isOurMaster: true },
     },
     {
       label: `Salt ${version} master, Halite minion, ${transport}`,
       master: () => saltRelease(version),
       minion: () => halite,
-      transport,
+      ...{ transport, isOurMaster: false },
     },
   ]);
 
-/** The suite for one release; each release is a file of its own, so that they can run beside each other. */
-export function exchangeWith(version: SaltVersion): void {
-  describe.each(pairingsWith(version))('$label', exchange);
+/**
+ * The suite for one release; each release is a file of its own, so that they can run beside each other. The oldest and the
+ * newest one run in all pairings, those between them crosswise: each transport and each direction once. All of them with
+ * HALITE_ALL_PAIRINGS=1.
+ */
+export function exchangeWith(version: SaltVersion, extent: 'all' | 'crosswise' = 'all'): void {
+  const pairings = pairingsWith(version);
+  const chosen =
+    extent === 'all' || process.env['HALITE_ALL_PAIRINGS'] === '1'
+      ? pairings
+      : pairings.filter(({ transport, isOurMaster }) => isOurMaster === (transport === 'tcp'));
+  describe.each(chosen)('$label', exchange);
 }
 
 function exchange({ master, minion, transport }: Pairing): void {
@@ -73,11 +83,11 @@ function exchange({ master, minion, transport }: Pairing): void {
 
   it('is heard at once', async () => {
     // A command of Salt that missed a result waits for its whole timeout, and then asks the minion.
-    for (let round = 0; round < 3; round++) await fleet.json('m1', 'test.ping', '-t', '20');
+    for (let round = 0; round < 2; round++) await fleet.json('m1', 'test.ping', '-t', '20');
     const { stdout } = await fleet.run('salt-run', ['jobs.list_jobs', '--out=json']);
     const asked = Object.values(JSON.parse(stdout) as Record<string, { Function: string; Arguments: unknown[] }>);
     expect(asked.filter((job) => job.Function === 'saltutil.find_job')).toEqual([]);
-    expect(asked.filter((job) => job.Function === 'test.ping').length).toBeGreaterThan(2);
+    expect(asked.filter((job) => job.Function === 'test.ping').length).toBeGreaterThan(1);
   });
 
   it('reports a function that raises', async () => {
