@@ -51,9 +51,8 @@ export class JobWorker {
   readonly #log: ExtensionLog;
   readonly #commands = new Set<number>();
   #running: Running | undefined;
-  /** The process listens. What is sent before is lost when the daemon ends before it does. */
+  /** From then on a job is begun at once. What is sent before is lost when the daemon ends before the process listens. */
   #listens = false;
-  #begun = false;
   #dataVersion = '';
   #lastSignal: number | undefined;
   #errorText = '';
@@ -95,7 +94,6 @@ export class JobWorker {
   }
 
   #begin({ data, job, services, spool, onBegun }: Assignment): void {
-    this.#begun = true;
     onBegun?.();
     if (this.#dataVersion !== data.version) {
       this.#dataVersion = data.version;
@@ -123,7 +121,7 @@ export class JobWorker {
 
   /** Detaches from a busy process: it finishes and stores its result in the spool. One that has not begun does not. */
   release(): void {
-    if (!this.#begun) this.#finish(notStarted());
+    if (!this.#listens) this.#finish(notStarted());
     detachChild(this.#child);
   }
 
@@ -162,7 +160,6 @@ export class JobWorker {
   #finish(outcome: Outcome): void {
     const running = this.#running;
     this.#running = undefined;
-    this.#begun = false;
     this.#commands.clear();
     running?.resolve(outcome);
   }

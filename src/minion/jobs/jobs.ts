@@ -62,8 +62,8 @@ interface Scheduled {
 }
 
 /**
- * Nothing is returned to a master of Salt sooner than this after a job came: its commands listen for results only after they have
- * published, and those of 3007 then wait for their whole timeout. Its own minions need longer than this to start a process.
+ * Nothing is returned to a master of Salt sooner than this after a job came: commands of 3007 miss results that come within
+ * milliseconds, and then wait for their whole timeout. Its own minions take about as long, because they start a process.
  */
 const soonestReturnMs = 150;
 /** An ordinary delivery takes milliseconds and is not reported. */
