@@ -16,7 +16,6 @@ const oneAddress = { burst: 500, perSecond: 10 };
 const mostAddresses = 1000;
 /** Denied keys overwrite each other, one per known id: only their rate needs a limit. */
 const denials = { burst: 200, perSecond: 5 };
-/** Sign-ins without success that are named in the log one by one. */
 /** The folder is counted again after this time; in between our own writes are added. */
 const countEveryMs = 1000;
 
