@@ -82,7 +82,11 @@ function underMaster({ version, implementation }: OldPeer): void {
         .find(
           (line) => line.includes('"tag": "tests/new"') && line.includes('"from": "halite"') && !line.includes('"jid"'),
         );
-    await eventually('the event', () => heard() !== undefined);
+    // The process of a real master that writes events may begin to listen after the master has begun to publish jobs.
+    await eventually('the event', async () => {
+      if (heard() === undefined) await ask('event.send', 'tests/new', '{"from": "halite"}');
+      return heard() !== undefined;
+    });
     expect(heard()).toContain('"id": "m1"');
   });
   it('returns in the job cache', async () => {
