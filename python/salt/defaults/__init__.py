@@ -1,0 +1,14 @@
+"""Constants."""
+
+DEFAULT_TARGET_DELIM = ":"
+
+
+class _Constant:
+    def __init__(self, name):
+        self.name = name
+
+    def __repr__(self):
+        return "<Constant.{}>".format(self.name)
+
+
+NOT_SET = _Constant("NOT_SET")

@@ -1,0 +1,2 @@
+"""`six.moves.builtins`."""
+from builtins import *  # noqa: F401,F403

@@ -1,0 +1,2 @@
+"""`six.moves.configparser`."""
+from configparser import *  # noqa: F401,F403

@@ -1,0 +1,2 @@
+"""`six.moves.http_client`."""
+from http.client import *  # noqa: F401,F403

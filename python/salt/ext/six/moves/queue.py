@@ -1,0 +1,2 @@
+"""`six.moves.queue`."""
+from queue import *  # noqa: F401,F403

@@ -1,0 +1,2 @@
+"""`six.moves.socketserver`."""
+from socketserver import *  # noqa: F401,F403

@@ -1,0 +1,2 @@
+"""`six.moves.urllib`."""
+from . import error, parse, request, response  # noqa: F401

@@ -1,0 +1,1 @@
+from urllib.error import *  # noqa: F401,F403

@@ -1,0 +1,1 @@
+from urllib.request import *  # noqa: F401,F403

@@ -1,0 +1,1 @@
+from urllib.response import *  # noqa: F401,F403

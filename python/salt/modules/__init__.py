@@ -1,0 +1,6 @@
+"""Halite's modules as modules of Python."""
+from .._calls import install
+from .._lazy import lazy
+
+install()
+lazy(__name__)
