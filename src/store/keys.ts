@@ -1,18 +1,17 @@
 // The master's key folders in Salt's layout; a stat per look-up keeps the cache valid without watchers.
 import type { KeyObject } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { rename, unlink } from 'node:fs/promises';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, type Stats, statSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { fingerprint, loadPublicKey } from '../base/crypto/index.ts';
+import { cleanKey, fingerprint, loadPublicKey } from '../base/crypto/index.ts';
 import { HaliteError } from '../base/errors/index.ts';
-import { replaceFile } from '../base/util/replace-file.ts';
+import { replaceFileNow } from '../base/util/replace-file.ts';
 import { isValidMinionId } from '../base/util/valid-id.ts';
 import { escapedCharacter } from '../base/util/visible.ts';
 import type { KeyServices, KeyState } from '../extend/sdk/context.ts';
 
 export type KeyAct = 'accept' | 'reject' | 'delete';
 
-const keyFolders: Readonly<Record<KeyState, string>> = {
+const keyFolders: Record<KeyState, string> = {
   accepted: 'minions',
   denied: 'minions_denied',
   pending: 'minions_pre',
@@ -28,9 +27,12 @@ interface Listing {
   /** A folder that has just changed may change again within the same clock tick: it is read again next time. */
   readonly settled: boolean;
 }
-interface CachedKey {
-  readonly stamp: string;
+/** Tells whether a file is still the one that was read. */
+type FileMark = Pick<Stats, 'ino' | 'mtimeMs' | 'size'>;
+
+interface CachedKey extends FileMark {
   readonly pem: string;
+  readonly fingerprint: string;
   readonly key: KeyObject | undefined;
 }
 
@@ -39,11 +41,13 @@ const settleMs = 50;
 export class KeyStore {
   readonly #dir: string;
   readonly #permissive: boolean;
+  readonly #folders = { ...keyFolders };
   readonly #listings = new Map<KeyState, Listing>();
   readonly #accepted = new Map<string, CachedKey>();
 
   constructor(pkiDir: string, options: { permissive?: boolean } = {}) {
     this.#dir = pkiDir;
+    for (const state of states) this.#folders[state] = join(pkiDir, keyFolders[state]);
     this.#permissive = options.permissive ?? false;
   }
 
@@ -56,11 +60,11 @@ export class KeyStore {
   }
 
   folder(state: KeyState): string {
-    return join(this.#dir, keyFolders[state]);
+    return this.#folders[state];
   }
 
   path(state: KeyState, id: string): string {
-    return join(this.#dir, keyFolders[state], id);
+    return `${this.#folders[state]}/${id}`;
   }
 
   /** Ids in one state, sorted. */
@@ -106,11 +110,11 @@ export class KeyStore {
       this.#accepted.delete(id);
       return undefined;
     }
-    const stamp = `${stat.ino}:${stat.mtimeMs}:${stat.size}`;
     const known = this.#accepted.get(id);
-    if (known?.stamp === stamp) return known;
+    if (known && isSameFile(known, stat)) return known;
     const pem = readFileSync(path, 'utf8');
-    const fresh = { stamp, pem, key: readRsaKey(pem) };
+    const { ino, mtimeMs, size } = stat;
+    const fresh = { ino, mtimeMs, size, pem, fingerprint: fingerprint(cleanKey(pem)), key: readRsaKey(pem) };
     this.#accepted.set(id, fresh);
     return fresh;
   }
@@ -127,24 +131,32 @@ export class KeyStore {
     return name && Buffer.concat([Buffer.from(`${this.folder(state)}/`), name]);
   }
 
-  /** Stores key text in a state; written to a temporary file and renamed, so a reader never sees a partial key. */
-  async write(state: KeyState, id: string, pem: string): Promise<void> {
-    const target = this.path(state, id);
-    await replaceFile(target, pem, 0o644);
+  /** Who decided on the key of this id; known where several masters share their keys. */
+  decidedBy(_id: string): string | undefined {
+    return undefined;
+  }
+
+  /**
+   * Stores key text in a state; written to a temporary file and renamed, so a reader never sees a partial key. `_by` is
+   * for masters that share their keys.
+   */
+  async write(state: KeyState, id: string, pem: string, _by?: string): Promise<void> {
+    // In the event loop, as every look-up: five visits of the thread pool would cost more than the file.
+    replaceFileNow(this.path(state, id), pem, 0o644);
     this.#forget(state, id);
   }
 
-  async move(id: string, from: KeyState, to: KeyState): Promise<void> {
-    await rename(this.path(from, id), this.path(to, id));
+  async move(id: string, from: KeyState, to: KeyState, _by?: string): Promise<void> {
+    renameSync(this.path(from, id), this.path(to, id));
     this.#forget(from, id);
     this.#forget(to, id);
   }
 
-  async delete(state: KeyState, id: string): Promise<boolean> {
+  async delete(state: KeyState, id: string, _by?: string): Promise<boolean> {
     const path = this.#existing(state, id);
     if (path === undefined) return false;
     try {
-      await unlink(path);
+      unlinkSync(path);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
       return false;
@@ -186,6 +198,9 @@ export class KeyStore {
     return listing;
   }
 }
+
+const isSameFile = (a: FileMark, b: FileMark): boolean =>
+  a.mtimeMs === b.mtimeMs && a.ino === b.ino && a.size === b.size;
 
 /** Names as bytes, because file names need not be valid text; hidden files are not keys. */
 function readNames(folder: string): Pick<Listing, 'names' | 'odd'> {

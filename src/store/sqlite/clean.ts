@@ -1,6 +1,7 @@
 // Removes old jobs in small steps, so that writes never wait long for the cleaning.
 import { jidOf } from '../../base/util/jid.ts';
 import type { Database } from './driver.ts';
+import { removedKey } from './tally.ts';
 
 export interface CleanRequest {
   readonly keepSeconds: number;
@@ -18,6 +19,17 @@ const eventBytes = 64 * 1024 * 1024;
 export interface Step {
   readonly jobs: number;
   readonly done: boolean;
+}
+
+/** Of the audit; the oldest are removed. */
+const mostAudited = 1_000_000;
+
+function trimAudit(db: Database): void {
+  const { last } = db.prepare('SELECT max(number) AS last FROM audit').get() ?? {};
+  if (typeof last === 'number' && last > mostAudited)
+    db.prepare(
+      'DELETE FROM audit WHERE number IN (SELECT number FROM audit WHERE number <= ? ORDER BY number LIMIT ?)',
+    ).run(last - mostAudited, stepRows);
 }
 
 function usedBytes(db: Database): number {
@@ -46,9 +58,16 @@ function cleanOne(db: Database, request: CleanRequest): Step {
   if (aged !== undefined) return removeOf(db, aged);
   if (request.maxBytes > 0 && usedBytes(db) > request.maxBytes) {
     const oldest = oldestJob(db) ?? orphan(db, Date.now());
-    if (oldest !== undefined) return removeOf(db, oldest);
+    if (oldest !== undefined) {
+      // In a cluster: others that have more space do not give it back.
+      db.prepare(
+        `INSERT INTO meta (key, value) VALUES ('${removedKey}', ?) ON CONFLICT DO UPDATE SET value = max(value, excluded.value)`,
+      ).run(oldest);
+      return removeOf(db, oldest);
+    }
   }
   trimEvents(db, request.keepEvents);
+  trimAudit(db);
   return { jobs: 0, done: !giveBack(db) };
 }
 

@@ -1,6 +1,8 @@
 // A common interface for the available SQLite library: better-sqlite3, or Node's own from version 22.13 on.
 import { HaliteError } from '../../base/errors/index.ts';
 
+/** When a commit counts: written to the file, or on the disk. */
+export type StoreSync = 'normal' | 'full';
 export type SqlValue = string | number | bigint | null | Uint8Array;
 export interface Statement {
   run(...values: SqlValue[]): { changes: number };
@@ -43,16 +45,23 @@ async function openNative(file: string, readonly: boolean): Promise<Native> {
   }
 }
 
+export interface DatabaseOptions {
+  readonly readonly?: boolean;
+  /** `full`: each commit is on the disk before it returns, so that not even a power failure loses it. */
+  readonly sync?: StoreSync;
+}
+
 /** Opens a database file for writing (WAL, created when missing) or for reading only. */
-export async function openDatabase(file: string, options: { readonly?: boolean } = {}): Promise<Database> {
+export async function openDatabase(file: string, options: DatabaseOptions = {}): Promise<Database> {
   const native = await openNative(file, options.readonly ?? false);
   native.exec('PRAGMA busy_timeout = 5000');
   if (!options.readonly) {
     // Works for new files only: pages freed by cleaning can be returned to the file system in small portions.
     native.exec('PRAGMA auto_vacuum = INCREMENTAL');
     // NORMAL in WAL: a killed process loses nothing, a power failure at most the last moments.
+    const synchronous = options.sync === 'full' ? 'FULL' : 'NORMAL';
     native.exec(
-      'PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000; PRAGMA cache_size = -16384',
+      `PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}; PRAGMA wal_autocheckpoint = 4000; PRAGMA cache_size = -16384`,
     );
   }
   return {

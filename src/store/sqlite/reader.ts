@@ -1,9 +1,11 @@
 // Worker thread for reading: long queries run here, in parallel to the writer, so neither waits for the other.
 import { parentPort, workerData } from 'node:worker_threads';
 import { messageOf } from '../../base/errors/index.ts';
+import { answerHash } from './answer-hash.ts';
 import { troubleOf } from './damage.ts';
 import { openDatabase, type SqlValue } from './driver.ts';
 import { jobFits } from './job-fits.ts';
+import { digestOf } from './ledger.ts';
 import { joinPairs } from './pairs.ts';
 
 export interface ReadRequest {
@@ -50,6 +52,8 @@ const sizeOf = (value: SqlValue): number | undefined =>
 const port = parentPort;
 if (!port) throw new Error('the store reader is a worker thread');
 const db = await openDatabase((workerData as { file: string }).file, { readonly: true });
+db.define('result_digest', (written) => digestOf(String(written)));
+db.define('answer_hash', (written) => answerHash(String(written)));
 db.define('job_fits', jobFits as (...values: SqlValue[]) => SqlValue);
 port.on('message', (request: ReadRequest) => {
   try {

@@ -1,10 +1,12 @@
 // The SQLite schema: our tables, and views with the names and columns of Salt's MySQL tables.
-export const schemaVersion = 4;
+import type { Database } from './driver.ts';
+
+export const schemaVersion = 6;
 
 export const schema = `
 CREATE TABLE IF NOT EXISTS job (
   jid TEXT PRIMARY KEY, fun TEXT NOT NULL, tgt TEXT NOT NULL, tgt_type TEXT NOT NULL, user TEXT NOT NULL,
-  load TEXT NOT NULL, expected TEXT NOT NULL, started INTEGER NOT NULL, internal INTEGER NOT NULL
+  load TEXT NOT NULL, expected TEXT NOT NULL, started INTEGER NOT NULL, internal INTEGER NOT NULL, owner INTEGER
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS job_started ON job (started);
 
@@ -15,9 +17,12 @@ CREATE TABLE IF NOT EXISTS head (
 ) WITHOUT ROWID;
 
 -- No index by minion or function: each row of a job would touch another page of it.
+-- place: of the frame in the ledger of the cluster; 0: not of a cluster; -1: the ledger does not have it yet.
+-- owner and via are slots of masters, in a cluster.
 CREATE TABLE IF NOT EXISTS ret (
   jid TEXT NOT NULL, id TEXT NOT NULL, fun TEXT NOT NULL, retcode INTEGER NOT NULL, success INTEGER NOT NULL,
   full_ret TEXT NOT NULL, received INTEGER NOT NULL,
+  attempt INTEGER NOT NULL DEFAULT 1, place INTEGER NOT NULL DEFAULT 0, digest TEXT, via INTEGER,
   PRIMARY KEY (jid, id)
 ) WITHOUT ROWID;
 
@@ -35,19 +40,51 @@ CREATE TABLE IF NOT EXISTS event (
   number INTEGER PRIMARY KEY, tag TEXT NOT NULL, data TEXT, jid TEXT, minion TEXT, at INTEGER NOT NULL
 );
 
+-- Who did what. Rows are only added; the oldest are removed when there are very many.
+CREATE TABLE IF NOT EXISTS audit (
+  number INTEGER PRIMARY KEY, at INTEGER NOT NULL, user TEXT NOT NULL, eauth TEXT NOT NULL, origin TEXT NOT NULL,
+  agent TEXT NOT NULL, request TEXT NOT NULL, what TEXT NOT NULL, target TEXT NOT NULL, fun TEXT NOT NULL,
+  result TEXT NOT NULL, jid TEXT, key TEXT, digest TEXT
+);
+CREATE INDEX IF NOT EXISTS audit_key ON audit (key) WHERE key IS NOT NULL;
+
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
 CREATE TABLE IF NOT EXISTS minion_data (id TEXT PRIMARY KEY, grains TEXT NOT NULL, pillar TEXT NOT NULL) WITHOUT ROWID;
 
 CREATE TABLE IF NOT EXISTS mine (id TEXT PRIMARY KEY, data TEXT NOT NULL) WITHOUT ROWID;
 
+-- Count and XOR of a hash of all rows by hour and by minute of their jid, in a cluster.
+CREATE TABLE IF NOT EXISTS tally (
+  kind TEXT NOT NULL, span TEXT NOT NULL, count INTEGER NOT NULL, hash TEXT NOT NULL, PRIMARY KEY (kind, span)
+) WITHOUT ROWID;
+
 CREATE TABLE IF NOT EXISTS pending (jid TEXT NOT NULL, id TEXT NOT NULL, until INTEGER NOT NULL, PRIMARY KEY (jid, id)) WITHOUT ROWID;
 `;
+
+/** What tables of an earlier version lack. */
+const added: readonly (readonly [table: string, column: string, kind: string])[] = [
+  ['job', 'owner', 'INTEGER'],
+  ['ret', 'attempt', 'INTEGER NOT NULL DEFAULT 1'],
+  ['ret', 'place', 'INTEGER NOT NULL DEFAULT 0'],
+  ['ret', 'digest', 'TEXT'],
+  ['ret', 'via', 'INTEGER'],
+];
+
+export function addColumns(db: Database): void {
+  for (const [table, column, kind] of added) {
+    const known = db.prepare(`PRAGMA table_info(${table})`).all();
+    if (known.some((row) => row['name'] === column)) continue;
+    db.exec(`ALTER TABLE ${table} ADD COLUMN ${column} ${kind}`);
+  }
+}
 
 /** Recreated whenever the version changes. */
 export const views = `
 DROP INDEX IF EXISTS ret_fun;
 DROP INDEX IF EXISTS ret_id;
+-- Empty in a store without a cluster.
+CREATE INDEX IF NOT EXISTS ret_unplaced ON ret (jid, id) WHERE place < 0;
 DROP VIEW IF EXISTS jids;
 DROP VIEW IF EXISTS salt_returns;
 DROP VIEW IF EXISTS salt_events;

@@ -8,18 +8,28 @@ import { HaliteError } from '../../base/errors/index.ts';
 import type { JobFilter, JobSummary } from '../../extend/sdk/context.ts';
 import { hasConditions, jidRange, jobTest, traitsOf } from '../../extend/sdk/job-filter.ts';
 import type {
+  AppliedFrame,
+  AuditRecord,
+  ComparedRow,
+  ComparedStore,
   EventRecord,
   JobRecord,
   JobStore,
+  LedgerStore,
   MinionData,
   PendingDelivery,
   Retention,
   ReturnRecord,
+  StoredFrame,
   StoreHealth,
+  StoreLoad,
   UnfinishedJob,
   VerdictRecord,
 } from '../jobs.ts';
-import type { SqlValue } from './driver.ts';
+import { comparedStore } from './compare.ts';
+import type { SqlValue, StoreSync } from './driver.ts';
+import { shortJson } from './json.ts';
+import { positionKey } from './ledger.ts';
 import { Reader, Writer } from './workers.ts';
 import { listText, returnsText } from './written.ts';
 
@@ -28,29 +38,35 @@ export interface SqliteOptions {
   readonly masterId?: string;
   /** Number of events to keep while more arrive; `clean` may set another number. */
   readonly keepEvents?: number;
+  /** Of a member of a cluster: rows are counted, to be compared with those of others. */
+  readonly shared?: boolean;
+  readonly sync?: StoreSync;
   /** Something the operator should know: reported once when it begins and once when it ends. */
   readonly news?: (level: 'error' | 'info', text: string, fields: Record<string, string>) => void;
 }
 
-const unfinishedSql = `SELECT j.jid, j.fun, j.user, json_group_array(e.value) AS ids
-  FROM (SELECT jid, fun, user, expected FROM job WHERE internal = 0 AND started BETWEEN ? AND ? ORDER BY started DESC LIMIT ?) j,
+const unfinishedSql = `SELECT j.jid, j.fun, j.user, j.owner, json_group_array(e.value) AS ids
+  FROM (SELECT jid, fun, user, expected, owner FROM job WHERE internal = 0 AND started BETWEEN ? AND ?
+    AND coalesce(owner = ?, 1) ORDER BY started DESC LIMIT ?) j,
     json_each(j.expected) e
   WHERE NOT EXISTS (SELECT 1 FROM ret r WHERE r.jid = j.jid AND r.id = e.value)
     AND NOT EXISTS (SELECT 1 FROM verdict v WHERE v.jid = j.jid AND v.id = e.value AND v.reason <> '')
     AND NOT EXISTS (SELECT 1 FROM pending p WHERE p.jid = j.jid AND p.id = e.value)
   GROUP BY j.jid`;
 
-export class SqliteJobStore implements JobStore {
+export class SqliteJobStore implements JobStore, LedgerStore, ComparedStore {
   readonly description: string;
   #writer!: Writer;
   readonly #reader: Reader;
   readonly #options: SqliteOptions;
+  readonly #compared: Omit<ComparedStore, 'addRows'>;
   #health: StoreHealth = {};
 
   private constructor(file: string, options: SqliteOptions) {
     this.description = `sqlite ${file}`;
     this.#options = options;
     this.#reader = new Reader(file, () => this.#writer.check());
+    this.#compared = comparedStore(this.#reader);
   }
 
   static async open(file: string, options: SqliteOptions = {}): Promise<SqliteJobStore> {
@@ -61,10 +77,10 @@ export class SqliteJobStore implements JobStore {
     fchmodSync(handle, 0o600);
     closeSync(handle);
     const store = new SqliteJobStore(file, options);
-    const { masterId = 'master', keepEvents = Number.MAX_SAFE_INTEGER } = options;
+    const { masterId = 'master', keepEvents = Number.MAX_SAFE_INTEGER, shared = false, sync = 'normal' } = options;
     store.#writer = await Writer.open(
       file,
-      { masterId, keepEvents },
+      { masterId, keepEvents, shared, sync },
       {
         trouble: (text) => store.#troubled(text),
         moved: (aside, why) => store.#moved(aside, why),
@@ -75,6 +91,10 @@ export class SqliteJobStore implements JobStore {
 
   health(): StoreHealth {
     return this.#health;
+  }
+
+  writeLoad(): StoreLoad {
+    return this.#writer.load();
   }
 
   #troubled(text: string | undefined): void {
@@ -106,8 +126,15 @@ export class SqliteJobStore implements JobStore {
     await this.#writer.write('job', pack(job as unknown as Dict));
   }
 
-  async saveReturn(ret: ReturnRecord): Promise<'stored' | 'duplicate'> {
-    return (await this.#writer.write('return', pack(ret as unknown as Dict))) as 'stored' | 'duplicate';
+  saveReturn(ret: ReturnRecord): Promise<'stored' | 'duplicate'> {
+    try {
+      const text = shortJson(ret.load);
+      const { load: _, ...row } = ret;
+      const packed = pack((text === undefined ? ret : { ...row, text }) as unknown as Dict);
+      return this.#writer.write('return', packed) as Promise<'stored' | 'duplicate'>;
+    } catch (error) {
+      return Promise.reject(error);
+    }
   }
 
   async saveVerdicts(verdicts: readonly VerdictRecord[]): Promise<void> {
@@ -116,6 +143,10 @@ export class SqliteJobStore implements JobStore {
 
   async saveEvents(events: readonly EventRecord[]): Promise<void> {
     await this.#writer.write('events', pack({ rows: events as unknown as Value[] }));
+  }
+
+  async saveAudit(records: readonly AuditRecord[]): Promise<void> {
+    await this.#writer.write('audit', pack({ rows: records as unknown as Value[] }));
   }
 
   async saveMinionData(id: string, data: MinionData): Promise<void> {
@@ -189,14 +220,54 @@ export class SqliteJobStore implements JobStore {
     }));
   }
 
-  async unfinished({ from, to, most }: { from: number; to: number; most: number }): Promise<UnfinishedJob[]> {
-    const rows = await this.#reader.all(unfinishedSql, from, to, most);
+  async unfinished({ from, to, most, owner }: Parameters<JobStore['unfinished']>[0]): Promise<UnfinishedJob[]> {
+    const rows = await this.#reader.all(unfinishedSql, from, to, owner ?? null, most);
     return rows.map((row) => ({
       jid: String(row['jid']),
       fun: String(row['fun']),
       user: String(row['user']),
       ids: (parseValue(String(row['ids'])) as Value[]).map(String),
+      ...(row['owner'] === null ? {} : { owner: Number(row['owner']) }),
     }));
+  }
+
+  async applyFrame(frame: StoredFrame): Promise<AppliedFrame> {
+    return JSON.parse(String(await this.#writer.write('frame', pack(frame as unknown as Dict)))) as AppliedFrame;
+  }
+
+  async addRows(rows: readonly ComparedRow[]): Promise<AppliedFrame> {
+    const packed = pack({ rows: rows as unknown as Value[] });
+    return JSON.parse(String(await this.#writer.write('repair', packed))) as AppliedFrame;
+  }
+
+  tallies: ComparedStore['tallies'] = (...args) => this.#compared.tallies(...args);
+  removedTo = (): Promise<string | undefined> => this.#compared.removedTo();
+  keys: ComparedStore['keys'] = (...args) => this.#compared.keys(...args);
+  known: ComparedStore['known'] = (...args) => this.#compared.known(...args);
+  rows: ComparedStore['rows'] = (...args) => this.#compared.rows(...args);
+
+  async ledgerPosition(): Promise<string | undefined> {
+    const [row] = await this.#reader.all('SELECT value FROM meta WHERE key = ?', positionKey);
+    return row && String(row['value']);
+  }
+
+  async unplaced(most: number, after = { jid: '', id: '' }): Promise<ReturnRecord[]> {
+    const rows = await this.#reader.all(
+      'SELECT * FROM ret WHERE place < 0 AND (jid, id) > (?, ?) ORDER BY jid, id LIMIT ?',
+      ...[after.jid, after.id, most],
+    );
+    return rows.map((row) => ({
+      ...{ jid: String(row['jid']), id: String(row['id']), fun: String(row['fun']), load: parseDict(row['full_ret']) },
+      ...{ retcode: Number(row['retcode']), success: row['success'] === 1, received: Number(row['received']) },
+      ...{ attempt: Number(row['attempt']), via: Number(row['via']) },
+    }));
+  }
+
+  async receivers(jid: string): Promise<{ owner?: number; via: Map<string, number> }> {
+    const [job] = await this.#reader.all('SELECT owner FROM job WHERE jid = ? AND owner IS NOT NULL', jid);
+    const rows = await this.#reader.all('SELECT id, via FROM ret WHERE jid = ? AND via IS NOT NULL', jid);
+    const via = new Map(rows.map((row) => [String(row['id']), Number(row['via'])]));
+    return job ? { owner: Number(job['owner']), via } : { via };
   }
 
   async list(filter: JobFilter): Promise<JobSummary[]> {

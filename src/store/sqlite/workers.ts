@@ -3,12 +3,13 @@ import { Worker } from 'node:worker_threads';
 import type { Dict } from '../../base/codec/value.ts';
 import { HaliteError, messageOf } from '../../base/errors/index.ts';
 import { bundleFile } from '../../base/util/bundle-file.ts';
+import type { StoreLoad } from '../jobs.ts';
 import type { CleanRequest } from './clean.ts';
 import type { SqlValue } from './driver.ts';
 import { readPairs } from './pairs.ts';
 import type { ReadAnswer, ReadRequest } from './reader.ts';
 import type { WriteKind } from './statements.ts';
-import type { FromWriter, ToWriter, WriteAnswer } from './writer.ts';
+import type { FromWriter, ToWriter, WriteAnswer, WriterSettings } from './writer.ts';
 
 interface Waiting<T> {
   resolve(value: T): void;
@@ -24,6 +25,8 @@ export interface WriterHooks {
 }
 
 const longBytes = 1024 * 1024;
+/** After a batch of this size the next one is gathered for so long. */
+const [busyBatch, gatherMs] = [8, 1];
 
 export class Writer {
   readonly #worker: Worker;
@@ -32,13 +35,23 @@ export class Writer {
   #batch: { seqs: number[]; kinds: WriteKind[]; datas: Uint8Array[] } | undefined;
   /** Writes that the thread has not answered yet: further ones are collected and sent as one message after them. */
   #underWay = 0;
+  /** Of the batch before. */
+  #lastSize = 0;
   #broken: HaliteError | undefined;
+  #written = 0;
+  /** The last answer, or the first write that waits, in milliseconds. */
+  #movedAt = 0;
 
   private constructor(worker: Worker) {
     this.#worker = worker;
   }
 
-  static open(file: string, settings: { masterId: string; keepEvents: number }, hooks: WriterHooks): Promise<Writer> {
+  load(): StoreLoad {
+    const waiting = this.#waiting.size;
+    return { written: this.#written, waiting, stalledMs: waiting === 0 ? 0 : Date.now() - this.#movedAt };
+  }
+
+  static open(file: string, settings: Omit<WriterSettings, 'file'>, hooks: WriterHooks): Promise<Writer> {
     const worker = new Worker(bundleFile('store-writer'), { workerData: { file, ...settings } });
     const writer = new Writer(worker);
     return new Promise((resolve, reject) => {
@@ -51,6 +64,7 @@ export class Writer {
       worker.on('message', (message: FromWriter) => {
         if (message === 'ready') resolve(writer);
         else if (message === 'closed') return;
+        else if ('stored' in message) writer.#settleStored(message.stored);
         else if (Array.isArray(message)) writer.#settleAll(message);
         else if ('trouble' in message) hooks.trouble(message.trouble ?? undefined);
         else if ('moved' in message) hooks.moved(message.moved, message.why);
@@ -63,7 +77,7 @@ export class Writer {
     return this.#ask((seq) => {
       if (!this.#batch) {
         this.#batch = { seqs: [], kinds: [], datas: [] };
-        if (this.#underWay === 0) setImmediate(() => this.#sendBatch());
+        if (this.#underWay === 0) this.#sendSoon();
       }
       this.#batch.seqs.push(seq);
       this.#batch.kinds.push(kind);
@@ -80,6 +94,7 @@ export class Writer {
     if (!this.#batch) return;
     const { seqs, kinds, datas } = this.#batch;
     this.#batch = undefined;
+    this.#lastSize = seqs.length;
     this.#underWay += seqs.length;
     const [only] = datas;
     // A long one has its own memory (see pack) and can be transferred directly.
@@ -88,13 +103,16 @@ export class Writer {
       this.#worker.postMessage(message, [only.buffer as ArrayBuffer]);
       return;
     }
-    const bytes = new Uint8Array(datas.reduce((sum, data) => sum + data.byteLength, 0));
+    let total = 0;
+    for (const data of datas) total += data.byteLength;
+    const bytes = new Uint8Array(total);
+    const ends: number[] = [];
     let end = 0;
-    const ends = datas.map((data) => {
+    for (const data of datas) {
       bytes.set(data, end);
       end += data.byteLength;
-      return end;
-    });
+      ends.push(end);
+    }
     this.#worker.postMessage({ seqs, kinds, ends, bytes } satisfies ToWriter, [bytes.buffer]);
   }
 
@@ -118,6 +136,7 @@ export class Writer {
   #ask(send: (seq: number) => void): Promise<string | number> {
     if (this.#broken) return Promise.reject(this.#broken);
     const seq = this.#seq++;
+    if (this.#waiting.size === 0) this.#movedAt = Date.now();
     return new Promise((resolve, reject) => {
       this.#waiting.set(seq, { resolve, reject });
       send(seq);
@@ -125,16 +144,41 @@ export class Writer {
   }
 
   #settleAll(answers: readonly WriteAnswer[]): void {
+    this.#movedAt = Date.now();
     for (const answer of answers) this.#settle(answer);
-    this.#underWay = Math.max(0, this.#underWay - answers.length);
-    if (this.#underWay === 0 && this.#batch) setImmediate(() => this.#sendBatch());
+    this.#answered(answers.length);
+  }
+
+  /** The usual outcome of a whole transaction, as plain numbers: objects would be copied one by one. */
+  #settleStored(seqs: Float64Array): void {
+    this.#movedAt = Date.now();
+    for (const seq of seqs) {
+      const waiting = this.#waiting.get(seq);
+      this.#waiting.delete(seq);
+      this.#written++;
+      waiting?.resolve('stored');
+    }
+    this.#answered(seqs.length);
+  }
+
+  #answered(count: number): void {
+    this.#underWay = Math.max(0, this.#underWay - count);
+    if (this.#underWay === 0 && this.#batch) this.#sendSoon();
+  }
+
+  /** While many come, a moment later: a transaction costs nearly as much for a few writes as for many. */
+  #sendSoon(): void {
+    if (this.#lastSize < busyBatch) setImmediate(() => this.#sendBatch());
+    else setTimeout(() => this.#sendBatch(), gatherMs);
   }
 
   #settle(answer: WriteAnswer): void {
     const waiting = this.#waiting.get(answer.seq);
     this.#waiting.delete(answer.seq);
-    if (answer.error === undefined) waiting?.resolve(answer.result ?? '');
-    else waiting?.reject(new HaliteError('store.unavailable', `job store: ${answer.error}`));
+    if (answer.error === undefined) {
+      this.#written++;
+      waiting?.resolve(answer.result ?? '');
+    } else waiting?.reject(new HaliteError('store.unavailable', `job store: ${answer.error}`));
   }
 
   #fail(error: HaliteError): void {

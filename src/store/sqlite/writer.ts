@@ -6,10 +6,20 @@ import { messageOf } from '../../base/errors/index.ts';
 import { collectWhenIdle } from '../../base/util/small-heap.ts';
 import { type CleanRequest, cleanStep, trimEvents } from './clean.ts';
 import { moveAside, salvage, troubleOf } from './damage.ts';
-import { type Database, openDatabase } from './driver.ts';
-import { schema, schemaVersion, views } from './schema.ts';
+import { type Database, openDatabase, type StoreSync } from './driver.ts';
+import { addColumns, schema, schemaVersion, views } from './schema.ts';
 import { fillHeads, prepareWrites, type Write, type WriteKind } from './statements.ts';
+import { Tally } from './tally.ts';
 import { WriteQueue, type WriteRequest } from './write-queue.ts';
+
+export interface WriterSettings {
+  readonly file: string;
+  readonly masterId: string;
+  readonly keepEvents: number;
+  /** Of a member of a cluster: its rows are counted, to be compared with those of the others. */
+  readonly shared: boolean;
+  readonly sync: StoreSync;
+}
 
 /** One write; `data` is msgpack, so that encoding as JSON happens in this thread. */
 export interface CleanMessage {
@@ -25,7 +35,11 @@ export interface WriteAnswer {
 }
 /** Reported when writes begin to fail (null when they work again), and when a damaged (or lost) file was replaced. */
 export type WriterNews = { readonly trouble: string | null } | { readonly moved: string; readonly why: string };
-export type FromWriter = 'ready' | 'closed' | WriteAnswer[] | WriteAnswer | WriterNews;
+/** Writes of one transaction that are all stored, and have no other result. */
+export interface StoredAnswer {
+  readonly stored: Float64Array;
+}
+export type FromWriter = 'ready' | 'closed' | StoredAnswer | WriteAnswer[] | WriteAnswer | WriterNews;
 /** Many writes at once: the end offset of each one's bytes. */
 export interface WriteBatch {
   readonly seqs: readonly number[];
@@ -39,7 +53,7 @@ const given = parentPort;
 if (!given) throw new Error('the store writer is a worker thread');
 const port = given;
 const send = (message: FromWriter): void => port.postMessage(message);
-const { file, masterId, keepEvents } = workerData as { file: string; masterId: string; keepEvents: number };
+const { file, masterId, keepEvents, shared, sync } = workerData as WriterSettings;
 
 const retryMs = 500;
 const largestBatch = 2000;
@@ -59,20 +73,24 @@ let isOpen = false;
 let taken: { readonly aside: string; readonly why: string } | undefined;
 let db: Database;
 let write: Write;
+let tally: Tally | undefined;
 
 async function openStore(): Promise<void> {
-  const opened = await openDatabase(file);
+  const opened = await openDatabase(file, { sync });
   try {
     const current = Number(opened.prepare('PRAGMA user_version').get()?.['user_version']) === schemaVersion;
     if (!current) opened.exec('DROP TABLE IF EXISTS head');
     opened.exec(schema);
     if (!current) {
       opened.exec('BEGIN IMMEDIATE');
+      addColumns(opened);
       fillHeads(opened);
       opened.exec(views);
       opened.exec('COMMIT');
     }
     opened.prepare("INSERT OR REPLACE INTO meta (key, value) VALUES ('master_id', ?)").run(masterId);
+    if (!shared) Tally.forget(opened);
+    tally = shared ? new Tally(opened) : undefined;
     write = prepareWrites(opened);
     db = opened;
     isOpen = true;
@@ -127,16 +145,17 @@ function flush(): void {
   }
   if (queue.length === 0) {
     if (trouble !== undefined) probe();
+    else count();
     return;
   }
   const batch = queue.take(largestBatch);
   try {
     db.exec('BEGIN IMMEDIATE');
-    const answers = batch.map(({ seq, kind, data }) => ({ seq, result: write(kind, data) }));
+    const results = batch.map(({ kind, data }) => write(kind, data));
     if (batch.some(({ kind }) => kind === 'events') && ++eventBatches % trimEvery === 0) trimEvents(db, keepEvents);
-    db.exec('COMMIT');
+    commit();
     say(undefined);
-    send(answers);
+    answer(batch, results);
     // An idle thread would keep the memory that a long result used.
     if (batch.some(({ data }) => data.byteLength > tidyBytes)) collectWhenIdle();
   } catch (error) {
@@ -144,7 +163,34 @@ function flush(): void {
     failed(batch, error);
     return;
   }
-  if (queue.length > 0) schedule();
+  if (queue.length > 0 || tally?.isComplete === false) schedule();
+}
+
+function answer(batch: readonly WriteRequest[], results: readonly string[]): void {
+  if (results.every((result) => result === 'stored')) {
+    const stored = Float64Array.from(batch, ({ seq }) => seq);
+    port.postMessage({ stored } satisfies FromWriter, [stored.buffer]);
+  } else send(batch.map(({ seq }, at) => ({ seq, result: results[at]! })));
+}
+
+function commit(): void {
+  tally?.write();
+  db.exec('COMMIT');
+  tally?.done(true);
+}
+
+/** While nothing else is to be written: counts rows that were here before. */
+function count(): void {
+  if (!tally || tally.isComplete) return;
+  try {
+    db.exec('BEGIN IMMEDIATE');
+    tally.step();
+    commit();
+    if (!tally.isComplete) schedule();
+  } catch (error) {
+    rollBack();
+    failed([], error);
+  }
 }
 
 /** Nothing is queued, so no write would show that the disk works again. */
@@ -158,6 +204,7 @@ function probe(): void {
 }
 
 function rollBack(): void {
+  tally?.done(false);
   try {
     db.exec('ROLLBACK');
   } catch {
@@ -202,8 +249,12 @@ function replace(work: () => Promise<void>): void {
 function singly(batch: readonly WriteRequest[]): void {
   const answers = batch.map(({ seq, kind, data }): WriteAnswer => {
     try {
-      return { seq, result: write(kind, data) };
+      db.exec('BEGIN IMMEDIATE');
+      const result = write(kind, data);
+      commit();
+      return { seq, result };
     } catch (error) {
+      rollBack();
       return { seq, error: messageOf(error) };
     }
   });
@@ -212,8 +263,9 @@ function singly(batch: readonly WriteRequest[]): void {
 }
 
 /**
- * The disk accepts nothing now. Results stay queued, and their callers wait for the acknowledgement; a request to keep
- * a job for later is refused; the rest is written later, and no caller waits for it. Events are dropped.
+ * The disk accepts nothing now. Results, also in frames of other masters, stay queued, and their callers wait for the
+ * acknowledgement; a request to keep a job for later is refused; the rest is written later, and no caller waits for it.
+ * Events are dropped.
  */
 function hold(batch: readonly WriteRequest[]): void {
   const all = [...batch, ...queue.empty()];
@@ -224,7 +276,7 @@ function hold(batch: readonly WriteRequest[]): void {
 }
 
 function early({ seq, kind }: WriteRequest): WriteAnswer[] {
-  if (kind === 'return') return [];
+  if (kind === 'return' || kind === 'frame' || kind === 'repair') return [];
   if (kind === 'pending' || kind === 'events') return [{ seq, error: trouble ?? 'not now' }];
   return [{ seq, result: 'held', held: true }];
 }
@@ -281,7 +333,7 @@ function clean({ seq, clean: request }: CleanMessage): void {
       if (!isOpen) throw new Error(trouble ?? 'the file is being replaced');
       db.exec('BEGIN IMMEDIATE');
       const result = cleanStep(db, request);
-      db.exec('COMMIT');
+      commit();
       jobs += result.jobs;
       if (result.done) send([{ seq, result: jobs }]);
       else setImmediate(step);
@@ -328,6 +380,7 @@ async function start(): Promise<void> {
     else takeAll(message);
   });
   send('ready');
+  schedule();
 }
 
 start().catch((error: unknown) => {
