@@ -109,3 +109,11 @@ const systemFacts: HostFacts = {
       .map((item) => item.address)
       .sort((a, b) => addressNumber(a) - addressNumber(b)),
 };
+
+let ownName: string | undefined;
+
+/** The full name of this machine. */
+export function hostFullName(): string {
+  ownName ??= fullName(hostname(), systemFacts);
+  return ownName;
+}

@@ -1,12 +1,19 @@
 // Reads the files named by `default_include` and `include`, and merges them as Salt does.
-import { dirname, isAbsolute } from 'node:path';
+import { dirname, isAbsolute, relative, resolve } from 'node:path';
 import { dictEntries, dictOf, isDict, newDict, type PlainDict, type Value } from '../codec/value.ts';
 import { HaliteError } from '../errors/index.ts';
 import { mergeRecurse } from '../util/deep-merge.ts';
+import { isInside } from '../util/safe-join.ts';
 import { globFiles } from './glob.ts';
 import { expandHome, joinPath } from './paths.ts';
 import type { ConfigReport } from './problems.ts';
 import { readConfFile } from './read-file.ts';
+
+/** A copy of a configuration folder, with the path that the folder has where it comes from. */
+export interface ConfigCopy {
+  readonly folder: string;
+  readonly original: string;
+}
 
 export interface IncludeRequest {
   /** The value of the option: one pattern or a list. */
@@ -17,6 +24,7 @@ export interface IncludeRequest {
   readonly verbose: boolean;
   /** Stop at a broken file; otherwise the file is reported and skipped. */
   readonly strict: boolean;
+  readonly copy?: ConfigCopy | undefined;
 }
 
 /** Which file set an option last. */
@@ -35,7 +43,11 @@ export function includeConfig(
   let merged = newDict();
   for (const pattern of patternsOf(request.include)) {
     const expanded = expandHome(pattern);
-    const path = isAbsolute(expanded) ? expanded : joinPath(dirname(request.from), expanded);
+    const path = inCopy(isAbsolute(expanded) ? expanded : joinPath(dirname(request.from), expanded), request.copy);
+    if (path === undefined) {
+      report.warn('include', `include: ${pattern} names files outside the configuration folder; they are not read`);
+      continue;
+    }
     const files = globFiles(path);
     if (files.length === 0 && request.verbose) {
       report.warn('include', `Warning parsing configuration file: "include" path/glob '${path}' matches no files`);
@@ -51,6 +63,13 @@ export function includeConfig(
     }
   }
   return merged;
+}
+
+/** The path in the copy; undefined when it is outside. */
+function inCopy(path: string, copy: ConfigCopy | undefined): string | undefined {
+  if (!copy) return path;
+  const place = isInside(copy.original, path) ? resolve(copy.folder, relative(copy.original, path)) : path;
+  return isInside(copy.folder, place) ? place : undefined;
 }
 
 function patternsOf(include: Value | undefined): string[] {
@@ -76,7 +95,7 @@ function readIncluded(
   for (const name of Object.keys(options)) origins.set(name, file);
   if (options['include']) {
     // Salt: nested files win over the file that includes them, option by option; broken ones are left out.
-    const nested = { include: options['include'], from: file, verbose: request.verbose, strict: false };
+    const nested = { ...request, include: options['include'], from: file, strict: false };
     Object.assign(options, includeConfig(nested, report, origins, [...chain, file]));
   }
   return options;

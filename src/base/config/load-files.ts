@@ -1,23 +1,29 @@
 // Finds and reads the files of one configuration: main file, `default_include`, `include`.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
 import { newDict, type PlainDict, type Value } from '../codec/value.ts';
 import { isFile, isFolder, isReadable } from '../util/fs-facts.ts';
-import { includeConfig, type Origins } from './include.ts';
+import { type ConfigCopy, includeConfig, type Origins } from './include.ts';
 import { absolutePath, defaultConfigDir, expandHome, joinPath } from './paths.ts';
 import type { ConfigReport } from './problems.ts';
 import { readConfFile } from './read-file.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+export type ConfigKind = 'master' | 'minion' | 'proxy';
+
 export interface FileRequest {
-  /** `master` or `minion`: name of the main file. */
-  readonly kind: 'master' | 'minion';
+  /** Name of the main file. */
+  readonly kind: ConfigKind;
   readonly configDir?: string | undefined;
   readonly configFile?: string | undefined;
   readonly env: Environment;
   readonly defaultInclude: string;
   /** Whether a broken included file stops the program. */
   readonly strictIncludes: boolean;
+  readonly copy?: ConfigCopy | undefined;
+  /** Proxies have more files each: those of `default_include`, in a folder with the id. */
+  readonly ownFilesOf?: string | undefined;
 }
 
 export interface FileLayer {
@@ -82,15 +88,24 @@ export function loadFiles(request: FileRequest, report: ConfigReport): FileLayer
   const defaultInclude = values['default_include'] ?? request.defaultInclude;
   // Salt: an included option replaces the one of the main file as a whole.
   const add = (what: Value | undefined, verbose: boolean): void => {
-    Object.assign(values, includeConfig({ include: what, from: path, verbose, strict }, report, origins));
+    Object.assign(
+      values,
+      includeConfig({ include: what, from: path, verbose, strict, copy: request.copy }, report, origins),
+    );
   };
   add(defaultInclude, false);
   add(include, true);
+  const owner = values['id'] ?? request.ownFilesOf;
+  if (request.ownFilesOf !== undefined) add(withFolder(String(defaultInclude), String(owner)), false);
   return { values, origins, path };
 }
 
-function variableOf(kind: 'master' | 'minion', env: Environment): string | undefined {
-  const direct = env[kind === 'master' ? 'SALT_MASTER_CONFIG' : 'SALT_MINION_CONFIG'];
+/** `proxy.d/*.conf` in a folder of one id: `proxy.d/<id>/*.conf`. */
+export const withFolder = (pattern: string, id: string): string =>
+  joinPath(joinPath(dirname(pattern), id), basename(pattern));
+
+function variableOf(kind: ConfigKind, env: Environment): string | undefined {
+  const direct = env[`SALT_${kind.toUpperCase()}_CONFIG`];
   if (direct) return direct;
   const folder = env['SALT_CONFIG_DIR'];
   return folder ? joinPath(folder, kind) : undefined;

@@ -44,22 +44,19 @@ describe('problems', () => {
   });
 
   it('reports options that ask for features that are not implemented yet', () => {
-    put(
-      'master',
-      'external_auth: {pam: {fred: [test.*]}}\nrest_cherrypy: {port: 8000}\nengines: [reactor, {slack: {x: 1}}]\n',
-    );
+    put('master', 'external_auth: {pam: {fred: [test.*]}}\nmetrics: {enabled: true, exporter: other}\n');
     const said = loadMasterConfig(request()).problems;
     expect(said.map(({ kind, level, option, advice }) => [kind, level, option, typeof advice])).toEqual([
-      ['unsupported', 'warn', 'external_auth', 'string'],
-      ['unsupported', 'warn', 'rest_cherrypy', 'string'],
-      ['unsupported', 'warn', 'engines', 'string'],
+      ['unsupported', 'warn', 'metrics', 'string'],
     ]);
-    expect(said[2]?.message).toContain('engines (slack)');
-    put('master', 'external_auth: {}\nengines: [reactor]\nrest_cherrypy:\n');
+    expect(said[0]?.message).toContain('exporters other than prometheus');
+    put('master', 'external_auth: {}\nengines: [reactor, {slack: {x: 1}}]\nrest_cherrypy: {port: 8000}\n');
     expect(loadMasterConfig(request()).problems).toEqual([]);
-    put('minion', 'id: a\nmaster_type: failover\n');
+    put('master', 'external_auth: {sharedsecret: {fred: [test.*]}}\nsharedsecret: x\nhalite_api: {port: 8000}\n');
+    expect(loadMasterConfig(request()).problems).toEqual([]);
+    put('minion', 'id: a\nmaster_type: failover\nengines: {slack: null}\nmetrics: {enabled: true}\n');
     expect(loadMinionConfig(request()).problems.map(({ message }) => message)).toEqual([
-      'The option master_type asks for a feature that is not implemented yet: master_type failover',
+      'The option metrics asks for a feature that is not implemented yet: metrics of a minion',
     ]);
   });
 

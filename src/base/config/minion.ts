@@ -1,12 +1,13 @@
 // Loads the configuration of the minion.
 import { basename, dirname } from 'node:path';
 import { newDict, type PlainDict } from '../codec/value.ts';
+import { withFolder } from './load-files.ts';
 import { programName } from './master.ts';
 import { findMinionId, withDomain } from './minion-id.ts';
 import { masterOptions, minionOptions } from './options/index.ts';
 import { type MinionOpts, sealOpts } from './opts.ts';
 import { joinPath } from './paths.ts';
-import { applyCommandLine, prepare } from './prepare.ts';
+import { applyCommandLine, type Prepared, type ProxyFiles, prepare } from './prepare.ts';
 import type { ConfigReport } from './problems.ts';
 import type { LoadedConfig, LoadRequest } from './request.ts';
 import { prependRootDir } from './root-dir.ts';
@@ -23,8 +24,17 @@ export interface MinionLoadRequest extends LoadRequest {
 
 /** Throws HaliteError for files that are not YAML and for values with which no minion can run. */
 export function loadMinionConfig(request: MinionLoadRequest = {}): LoadedConfig<MinionOpts> {
+  const { opts, given, report } = prepareMinion(request);
+  applyCommandLine(opts, request, minionOptions, report);
+  return { opts: sealOpts(opts, given), given, deferred: shape.deferredOptions(opts), ...report };
+}
+
+/** The options of the minion before the command line is applied; those of the syndic are based on them. */
+export function prepareMinion(request: MinionLoadRequest, proxy?: ProxyFiles): Prepared {
   const words = { own: minionOptions, other: masterOptions };
-  const { opts, given, report } = prepare('minion', request, words, request.strictIncludes === true);
+  const strict = request.strictIncludes === true;
+  const prepared = prepare(proxy ? 'proxy' : 'minion', request, words, strict, proxy);
+  const { opts, given, report } = prepared;
   opts['__role'] = 'minion';
   opts['__cli'] = programName();
   shape.applyEnvironment(opts, 'minion', report);
@@ -44,8 +54,7 @@ export function loadMinionConfig(request: MinionLoadRequest = {}): LoadedConfig<
   shape.checkAlgorithms(opts, { encryption: 'encryption_algorithm', signing: 'signing_algorithm' });
   opts['__cachedir'] ??= opts['cachedir'] ?? null;
   if (Array.isArray(opts['return'])) opts['return'] = opts['return'].join(',');
-  applyCommandLine(opts, request, minionOptions, report);
-  return { opts: sealOpts(opts, given), given, deferred: shape.deferredOptions(opts), ...report };
+  return prepared;
 }
 
 function setId(opts: PlainDict, request: MinionLoadRequest, report: ConfigReport): void {
@@ -69,7 +78,7 @@ function appendId(opts: PlainDict): void {
   for (const name of wanted) {
     const path = String(opts[name] ?? '');
     if (['pki_dir', 'cachedir', 'extension_modules'].includes(name)) opts[name] = joinPath(path, id);
-    else if (name === 'default_include') opts[name] = joinPath(joinPath(dirname(path), id), basename(path));
+    else if (name === 'default_include') opts[name] = withFolder(path, id);
   }
   if (wanted.includes('pidfile')) {
     const path = String(opts['pidfile']);

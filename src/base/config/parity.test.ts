@@ -14,10 +14,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { PlainDict } from '../codec/value.ts';
+import { loadApiConfig } from './api.ts';
 import { typesOf } from './convert.ts';
 import { loadClientConfig, loadMasterConfig, loadMinionConfig } from './index.ts';
 import { apiOptions } from './options/api.ts';
-import { haliteMaster } from './options/halite.ts';
+import { haliteCluster, haliteLog, haliteMaster, halitePython } from './options/halite.ts';
 import { masterOptions, minionOptions } from './options/index.ts';
 import type { OptionRow, OptionType } from './options/row.ts';
 
@@ -98,7 +99,7 @@ describe.each(versions)('option tables against Salt %s', (version) => {
 });
 
 interface Case {
-  kind: 'master' | 'minion' | 'client';
+  kind: 'master' | 'minion' | 'client' | 'api';
   path: string;
   hostname?: string;
   /** Options in which Halite differs on purpose. */
@@ -131,6 +132,7 @@ function load(spec: Case, root: string): PlainDict {
     master: loadMasterConfig,
     minion: loadMinionConfig,
     client: loadClientConfig,
+    api: loadApiConfig,
   };
   return loaders[spec.kind](request).opts.raw;
 }
@@ -152,8 +154,7 @@ function sorted(value: unknown): unknown {
   );
 }
 
-/** `api` is the configuration of salt-api, which does not exist yet. */
-const cases = readdirSync(fixtures).filter((name) => name !== 'api' && statSync(join(fixtures, name)).isDirectory());
+const cases = readdirSync(fixtures).filter((name) => statSync(join(fixtures, name)).isDirectory());
 
 describe.each(versions)('configuration trees against Salt %s', (version) => {
   const tables = saltTables(version);
@@ -182,8 +183,9 @@ describe.each(versions)('configuration trees against Salt %s', (version) => {
     const found = Object.keys(load({ kind: 'master', path: 'conf/master' }, root));
     const all = new Set(versions.flatMap((each) => Object.keys(saltTables(each).master)));
     const extra = found.filter((option) => !all.has(option) && !option.startsWith('__'));
-    const apiNames: string[] = [...apiOptions, ...haliteMaster].map((row) => row.name);
-    expect(extra.filter((option) => !apiNames.includes(option)).sort()).toEqual([
+    const own = [...apiOptions, ...haliteCluster, ...haliteLog, ...haliteMaster, ...halitePython];
+    const ownNames: string[] = own.map((row) => row.name);
+    expect(extra.filter((option) => !ownNames.includes(option)).sort()).toEqual([
       'autosign_timeout',
       'id',
       'syndic_dir',

@@ -1,10 +1,23 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HaliteError } from '../errors/index.ts';
 import { findAccount } from './accounts.ts';
 import { loadMasterConfig, loadMinionConfig, prepareDirs } from './index.ts';
+import { prepareSyndicDirs } from './prepare-dirs.ts';
+import { loadSyndicConfig } from './syndic.ts';
 
 let root: string;
 beforeEach(() => {
@@ -96,6 +109,29 @@ describe('prepareDirs', () => {
     expect(statSync(join(deep, 'data.p')).uid).toBe(uid);
     expect(statSync(join(root, 'var/log/salt/master')).uid).toBe(uid);
     expect(statSync(outside).uid).toBe(0);
+  });
+
+  it.runIf(isRoot && findAccount('nobody'))('gives a syndic the key of the minion, when that is one of root', () => {
+    const uid = findAccount('nobody')?.uid;
+    const load = () =>
+      loadSyndicConfig({ configDir: join(root, 'conf'), env: {}, overrides: { root_dir: root, user: 'nobody' } }).opts;
+    const { pki_dir: pki, cachedir } = load();
+    expect(prepareSyndicDirs(load()).created).toEqual([pki, cachedir]);
+    expect([mode(pki), statSync(pki).uid, statSync(cachedir).uid]).toEqual([0o700, uid, uid]);
+    for (const name of ['minion.pem', 'minion.pub', 'syndic_master.pub', 'minion_master.pub', 'other'])
+      writeFileSync(join(pki, name), '');
+    const outside = join(root, 'outside');
+    writeFileSync(outside, '');
+    symlinkSync(outside, join(pki, 'syndic_master_next.pub'));
+    chownSync(join(pki, 'minion.pub'), 65_533, 65_533);
+    expect(prepareSyndicDirs(load())).toEqual({ created: [], warnings: [] });
+    const owners = Object.fromEntries(readdirSync(pki).map((name) => [name, statSync(join(pki, name)).uid]));
+    expect(owners).toEqual({
+      'minion.pem': uid,
+      'minion.pub': 65_533,
+      'syndic_master.pub': uid,
+      ...{ 'minion_master.pub': 0, other: 0, 'syndic_master_next.pub': 0 },
+    });
   });
 });
 

@@ -81,6 +81,41 @@ export function prepareDirs(opts: DirsOpts): DirsReport {
   return { created, warnings };
 }
 
+/** What a syndic reads and writes in the key folder of the minion of its machine. */
+const syndicKey = /^(minion\.(pem|pub)|syndic_master.*)$/;
+
+/**
+ * For a syndic, which has the key of the minion and the cache of the master of its machine. As in Salt the key folder becomes
+ * that of its user, and unlike there the keys of root too: it could not read them. A minion that runs as root still can;
+ * keys of any other user stay theirs.
+ */
+export function prepareSyndicDirs(opts: DirsOpts): DirsReport {
+  const { pki_dir: pki, cachedir: cache } = opts;
+  if (!opts.verify_env) return prepareLog(opts);
+  const owner = ownerOf(opts.user);
+  const created = [pki, cache].filter((dir) => makeFolder(dir, dir === pki ? secretMode : folderMode));
+  if (process.geteuid?.() === 0 && owner.uid !== 0) {
+    giveAway(pki, owner, opts.permissive_pki_access);
+    for (const path of readdirSync(pki)
+      .filter((name) => syndicKey.test(name))
+      .map((name) => joinPath(pki, name))) {
+      const found = lstatSync(path, { throwIfNoEntry: false });
+      if (found?.isFile() && found.uid === 0) lchownSync(path, owner.uid, owner.gid);
+    }
+    // The master was not started yet: it gives the rest of its cache to the same user.
+    if (created.includes(cache)) chownSync(cache, owner.uid, owner.gid);
+  }
+  const warnings = guardKeys(pki) ? [] : [`Unable to securely set the permissions of "${pki}".`];
+  prepareLog(opts);
+  return { created, warnings };
+}
+
+/** For a daemon that uses the folders of another one: only its log file. */
+export function prepareLog(opts: DirsOpts): DirsReport {
+  if (opts.verify_env && opts.log_file && isPlainPath(opts.log_file)) prepareLogFile(opts.log_file, ownerOf(opts.user));
+  return { created: [], warnings: [] };
+}
+
 function ownerOf(user: string): Account {
   const account = findAccount(user);
   if (account) return account;

@@ -1,7 +1,7 @@
 // The first half of every load: reads the files, adds overrides, checks types.
 import { newDict, type PlainDict } from '../codec/value.ts';
 import type { Origins } from './include.ts';
-import { type Environment, loadFiles } from './load-files.ts';
+import { type ConfigKind, type Environment, loadFiles } from './load-files.ts';
 import type { OptionRow } from './options/row.ts';
 import { defaultsOf } from './opts.ts';
 import { ConfigReport } from './problems.ts';
@@ -22,15 +22,22 @@ export interface Prepared {
   readonly path: string;
 }
 
+/** What proxies have instead of the defaults of minions, and whose files are read. */
+export interface ProxyFiles {
+  readonly id: string;
+  readonly defaults: Readonly<PlainDict>;
+}
+
 export function prepare(
-  kind: 'master' | 'minion',
+  kind: ConfigKind,
   request: LoadRequest,
   words: Vocabulary,
   strictIncludes: boolean,
+  proxy?: ProxyFiles,
 ): Prepared {
   const report = new ConfigReport();
   const env = request.env ?? process.env;
-  const defaults = defaultsOf(words.own);
+  const defaults = Object.assign(defaultsOf(words.own), proxy?.defaults);
   const files = loadFiles(
     {
       kind,
@@ -39,13 +46,15 @@ export function prepare(
       env,
       defaultInclude: String(defaults['default_include']),
       strictIncludes,
+      copy: request.copy,
+      ownFilesOf: proxy?.id,
     },
     report,
   );
   Object.assign(files.values, request.overrides);
   wrapTexts(files.values);
   const given = checkOptions(files.values, words, files.origins, report);
-  reportUnsupported(kind, given, report);
+  reportUnsupported(kind === 'master' ? kind : 'minion', given, report);
   applyLogDir(given, String(defaults['log_file']));
   return { report, env, given, path: files.path, opts: Object.assign(defaults, given) };
 }

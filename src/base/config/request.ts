@@ -1,6 +1,7 @@
 // Requests to the loaders, and their results.
 import type { PlainDict, Value } from '../codec/value.ts';
 import type { HostFacts } from './host-names.ts';
+import type { ConfigCopy } from './include.ts';
 import type { Environment } from './load-files.ts';
 import type { ConfigProblem } from './problems.ts';
 import type { Saltfile } from './saltfile.ts';
@@ -18,6 +19,8 @@ export interface LoadRequest {
   readonly env?: Environment;
   /** The Saltfile section of this command; its `config_dir` is used when no folder is given. */
   readonly saltfile?: Saltfile;
+  /** The files are a copy of those of another machine: nothing outside the copy is read. */
+  readonly copy?: ConfigCopy;
   /** For tests: facts about the machine. */
   readonly facts?: HostFacts;
 }

@@ -1,19 +1,12 @@
 // Crypticle, Salt's symmetric envelope: AES-192-CBC, then HMAC-SHA256 over IV and ciphertext.
-import {
-  createCipheriv,
-  createDecipheriv,
-  createHmac,
-  createSecretKey,
-  type Decipher,
-  type KeyObject,
-  randomBytes,
-  timingSafeEqual,
-} from 'node:crypto';
+import { createCipheriv, createDecipheriv, type Decipher, randomBytes, timingSafeEqual } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pack, type UnpackOptions, unpack } from '../codec/msgpack/index.ts';
 import { type Dict, dictGet, isDict, newDict, type Value } from '../codec/value.ts';
 import { HaliteError } from '../errors/index.ts';
 import { ChunkCipher } from './chunks.ts';
+import { HmacKey } from './hmac.ts';
+import { longestMessage, RunningCipher } from './running-cipher.ts';
 
 const ivBytes = 16;
 const block = 16;
@@ -25,12 +18,12 @@ const slice = 1024 * 1024;
 
 /** PKCS #7: as many bytes as are missing to a full block, each with that value. */
 function withoutPadding(plain: Buffer): Buffer {
-  const count = plain.at(-1) ?? 0;
-  const padding = plain.subarray(plain.length - count);
-  if (count < 1 || count > block || padding.some((byte) => byte !== count)) {
-    throw new HaliteError('crypto.verify', 'An encrypted message has wrong padding');
-  }
-  return plain.subarray(0, plain.length - count);
+  const count = plain[plain.length - 1] ?? 0;
+  const end = plain.length - count;
+  let isRight = count >= 1 && count <= block && end >= 0;
+  for (let at = end; isRight && at < plain.length; at++) isRight = plain[at] === count;
+  if (!isRight) throw new HaliteError('crypto.verify', 'An encrypted message has wrong padding');
+  return plain.subarray(0, end);
 }
 
 /** The offset of the authentication code; refuses input that is too short to be a message. */
@@ -53,6 +46,13 @@ function checkMac(mac: Buffer, message: Uint8Array): void {
     );
 }
 
+/**
+ * Keys with which short messages were exchanged lately, the oldest first: so many have a running cipher. Keys that are
+ * used once, as those of pillars, have none.
+ */
+const running = new Set<{ stop(): void }>();
+const mostRunning = 4096;
+
 export interface OpenOptions extends UnpackOptions {
   /** The nonce that the message must contain; known only from the context. */
   readonly nonce?: string | undefined;
@@ -61,17 +61,20 @@ export interface OpenOptions extends UnpackOptions {
 /** One key string and the operations with it. */
 export class Crypticle {
   readonly keyString: string;
-  readonly #aes: KeyObject;
-  readonly #hmac: KeyObject;
+  readonly #aes: Uint8Array;
+  readonly #hmac: HmacKey;
   #lastSerial = 0;
+  #isUsed = false;
+  #running: RunningCipher | undefined;
   #chunks: ChunkCipher | undefined;
 
   constructor(keyString: string | Uint8Array) {
     this.keyString = typeof keyString === 'string' ? keyString : Buffer.from(keyString).toString('latin1');
     const bytes = Buffer.from(this.keyString, 'base64');
     if (bytes.length !== 56) throw new HaliteError('crypto.key', 'A key string must hold 56 bytes in base64');
-    this.#aes = createSecretKey(bytes.subarray(0, 24));
-    this.#hmac = createSecretKey(bytes.subarray(24));
+    // A copy: it is kept for long, and `bytes` belongs to Node's pool.
+    this.#aes = new Uint8Array(bytes.subarray(0, 24));
+    this.#hmac = new HmacKey(bytes.subarray(24));
   }
 
   static generateKeyString(): string {
@@ -84,17 +87,47 @@ export class Crypticle {
     return this.#chunks;
   }
 
+  /** For a short message with a key that was used before. */
+  #runningFor(bytes: number): RunningCipher | undefined {
+    if (bytes > longestMessage) return undefined;
+    if (this.#running) return this.#running;
+    if (!this.#isUsed) {
+      this.#isUsed = true;
+      return undefined;
+    }
+    this.#running = new RunningCipher(this.#aes);
+    running.add(this);
+    const [oldest] = running;
+    if (running.size > mostRunning) oldest?.stop();
+    return this.#running;
+  }
+
+  /** The key will hardly be used any more. */
+  stop(): void {
+    this.#running = undefined;
+    running.delete(this);
+  }
+
   /** `iv` is set only by tests with recorded bytes. */
-  encrypt(plain: Uint8Array, iv: Uint8Array = randomBytes(ivBytes)): Buffer {
+  encrypt(plain: Uint8Array, iv?: Uint8Array): Buffer {
     return this.#encryptParts([plain], iv);
   }
 
-  #encryptParts(parts: readonly Uint8Array[], iv: Uint8Array = randomBytes(ivBytes)): Buffer {
+  #encryptParts(parts: readonly Uint8Array[], iv?: Uint8Array): Buffer {
+    let bytes = 0;
+    for (const part of parts) bytes += part.length;
+    const cipher = iv ? undefined : this.#runningFor(bytes);
+    if (!cipher) return this.#encryptOnce(parts, iv ?? randomBytes(ivBytes));
+    const sealed = cipher.encrypt(parts);
+    return Buffer.concat([sealed, this.#hmac.digest(sealed)], sealed.length + macBytes);
+  }
+
+  #encryptOnce(parts: readonly Uint8Array[], iv: Uint8Array): Buffer {
     const cipher = createCipheriv('aes-192-cbc', this.#aes, iv);
     const chunks: Uint8Array[] = [iv];
     for (const part of parts) chunks.push(cipher.update(part));
     chunks.push(cipher.final());
-    const mac = createHmac('sha256', this.#hmac);
+    const mac = this.#hmac.start();
     for (const chunk of chunks) mac.update(chunk);
     chunks.push(mac.digest());
     return Buffer.concat(chunks);
@@ -102,7 +135,9 @@ export class Crypticle {
 
   decrypt(message: Uint8Array): Buffer {
     const end = sealedEnd(message);
-    checkMac(createHmac('sha256', this.#hmac).update(message.subarray(0, end)).digest(), message);
+    checkMac(this.#hmac.digest(message.subarray(0, end)), message);
+    const running = this.#runningFor(end);
+    if (running) return withoutPadding(running.decrypt(message.subarray(0, end)));
     const decipher = this.#decipher(message);
     const plain = decipher.update(message.subarray(ivBytes, end));
     decipher.final();
@@ -112,7 +147,7 @@ export class Crypticle {
   /** The same, but yields to the event loop in between, for messages that would block it for long. */
   async decryptLong(message: Uint8Array): Promise<Buffer> {
     const end = sealedEnd(message);
-    const hmac = createHmac('sha256', this.#hmac);
+    const hmac = this.#hmac.start();
     for (let at = 0; at < end; at += slice) {
       hmac.update(message.subarray(at, Math.min(end, at + slice)));
       await nextTurn();

@@ -24,4 +24,5 @@ export {
   verifyKeyText,
   verifyPkcs1,
 } from './rsa.ts';
+export { signStatement, verifyStatement } from './statement.ts';
 export { makeToken, verifyToken, x931Recover, x931Sign } from './x931.ts';

@@ -15,7 +15,7 @@ interface Modulus {
 }
 
 const moduli = new WeakMap<KeyObject, Modulus>();
-const provenTokens = new WeakMap<KeyObject, Buffer>();
+const provenTokens = new WeakMap<KeyObject, Uint8Array>();
 const tokenText = Buffer.from('salt');
 
 const toBig = (bytes: Uint8Array): bigint => BigInt(`0x${Buffer.from(bytes).toString('hex')}`);
@@ -81,6 +81,6 @@ export function verifyToken(key: KeyObject, token: Uint8Array): boolean {
   } catch {
     return false;
   }
-  provenTokens.set(key, Buffer.from(token));
+  provenTokens.set(key, new Uint8Array(token));
   return true;
 }

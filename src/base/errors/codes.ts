@@ -31,6 +31,9 @@ export const errorCodes = {
   'path.refused': 'A path or name from a peer is not acceptable.',
   'daemon.running': 'Another daemon already runs with this configuration.',
   'daemon.unreachable': 'The daemon does not answer.',
+  'cluster.cut-off': 'The masters of the cluster cannot be reached through its engine.',
+  'cluster.conflict': 'Another member of the cluster decided otherwise meanwhile.',
+  'cluster.refused': 'A master may not join or act in the cluster.',
 } as const;
 
 export type ErrorCode = keyof typeof errorCodes;

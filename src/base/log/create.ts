@@ -1,4 +1,5 @@
 // Builds the logger of a program from its settings: console, log file or syslog, levels and layouts.
+import { droppedLine } from './batch-writer.ts';
 import { fileSink } from './file-sink.ts';
 import { compileLayout, isLayout } from './format.ts';
 import { isLevelName, levelNumber, levels } from './levels.ts';
@@ -32,8 +33,8 @@ export interface LoggerOptions {
   readonly datefmt?: string;
   readonly datefmtLogfile?: string;
   readonly granular?: GranularLevels;
-  /** Lines as JSON objects instead of the layouts. */
-  readonly json?: boolean;
+  /** `json`: lines as JSON objects instead of the layouts. */
+  readonly format?: string;
   /** Log Salt's warning about levels that may show secrets. */
   readonly warnInsecure?: boolean;
   /** Reopen the log file on SIGHUP. */
@@ -77,12 +78,19 @@ export function createLogger(options: LoggerOptions = {}): RootLogger {
   return root;
 }
 
+const problems = {
+  opened: (path: string): string => `Failed to open log file, do you have permission to write to ${path}?`,
+  written: (path: string): string => `The log file ${path} cannot be written: log lines are lost until there is space`,
+};
+
+const formatOf = ({ format }: LoggerOptions): 'text' | 'json' => (format === 'json' ? format : 'text');
+
 function consoleOutput(options: LoggerOptions): Output {
   return {
     level: levelNumber(options.level),
-    sink: options.consoleSink ?? streamSink(),
+    sink: options.consoleSink ?? streamSink(2, droppedLine[formatOf(options)]),
     layout: layoutOf(options.fmtConsole, options.datefmt ?? defaultDatefmt, defaultFmtConsole),
-    json: options.json === true,
+    json: formatOf(options) === 'json',
   };
 }
 
@@ -92,12 +100,12 @@ function fileOutput(options: LoggerOptions, failed: (message: string) => (error:
   if (!path || level >= levels.quiet) return undefined;
   const sink = isSyslogTarget(path)
     ? syslogSink(parseSyslogTarget(path), failed(`Failed to write to syslog at ${path}`))
-    : fileSink(path, failed(`Failed to open log file, do you have permission to write to ${path}?`));
+    : fileSink(path, (error, what) => failed(problems[what](path))(error), droppedLine[formatOf(options)]);
   return {
     level,
     sink,
     layout: layoutOf(options.fmtLogfile, options.datefmtLogfile ?? defaultDatefmtLogfile, defaultFmtLogfile),
-    json: options.json === true,
+    json: formatOf(options) === 'json',
   };
 }
 
@@ -150,6 +158,9 @@ function complain(root: Logger, options: LoggerOptions): void {
   }
   for (const format of [options.fmtConsole, options.fmtLogfile]) {
     if (format && !isLayout(format)) root.warn('invalid log layout, the default is used', { format });
+  }
+  if (options.format !== undefined && options.format !== 'text' && options.format !== 'json') {
+    root.warn('log_format is neither text nor json: text is used', { format: options.format });
   }
   if (options.warnInsecure && levelNumber(options.level) < levels.info) {
     root.warn('Insecure logging configuration detected! Sensitive data may be logged.');

@@ -14,8 +14,8 @@ function plain(_key: string, value: unknown): unknown {
   if (typeof value === 'bigint') return value.toString();
   if (value instanceof Map) return Object.fromEntries([...value].map(([key, item]) => [String(key), item]));
   if (value instanceof Uint8Array) return `<${value.length} bytes>`;
-  if (value instanceof Error) return value.message;
-  return value;
+  if (value instanceof Error) return cut(redactText(value.message));
+  return typeof value === 'string' ? cut(value) : value;
 }
 
 /** Control characters would let a peer forge log lines; JSON writes them as escapes. */
@@ -64,8 +64,14 @@ export function stacksOf(fields: Fields | undefined): string {
 }
 
 /** A record as one line of JSON. */
-export function jsonLine(head: Readonly<Record<string, unknown>>, text: string, fields: Fields | undefined): string {
-  const body: Record<string, unknown> = { ...head, message: text };
+export function jsonLine(
+  head: Readonly<Record<string, unknown>>,
+  text: string,
+  fields: Fields | undefined,
+  withStacks: boolean,
+): string {
+  const stack = withStacks ? stacksOf(fields).trim() : '';
+  const body: Record<string, unknown> = { ...head, message: text, ...(stack === '' ? {} : { stack }) };
   const safe = (fields ? redact(fields) : {}) as Record<string, unknown>;
   for (const key of Object.keys(safe)) body[Object.hasOwn(body, key) ? `field_${key}` : key] = safe[key];
   try {

@@ -9,16 +9,20 @@ const fileMode = 0o640;
 const folderMode = 0o750;
 const lookEveryMs = 1000;
 
+type Failed = (error: Error, what: 'opened' | 'written') => void;
+
 class LogFile implements Target {
   readonly #path: string;
-  readonly #failed: (error: Error) => void;
+  readonly #failed: Failed;
   #fd: number | undefined;
   #identity = '';
   #stale = true;
   #broken = false;
+  /** The last batch could not be written: reported once. */
+  #full = false;
   #lookedAt = 0;
 
-  constructor(path: string, failed: (error: Error) => void) {
+  constructor(path: string, failed: Failed) {
     this.#path = path;
     this.#failed = failed;
   }
@@ -34,7 +38,7 @@ class LogFile implements Target {
       this.#identity = `${dev}:${ino}`;
       this.#broken = false;
     } catch (error) {
-      if (!this.#broken) this.#failed(error as Error);
+      if (!this.#broken) this.#failed(error as Error, 'opened');
       this.#broken = true;
       this.#stale = true;
     }
@@ -42,7 +46,9 @@ class LogFile implements Target {
   }
 
   /** Rotation without a signal: the path refers to another file than the open one. */
-  written(): void {
+  written(error?: Error): void {
+    if (error && !this.#full) this.#failed(error, 'written');
+    this.#full = error !== undefined;
     const now = Date.now();
     if (now - this.#lookedAt < lookEveryMs) return;
     this.#lookedAt = now;
@@ -62,9 +68,9 @@ class LogFile implements Target {
 }
 
 /** The file is opened with the first line, so that a command that logs nothing creates no file. */
-export function fileSink(path: string, failed: (error: Error) => void): Sink {
+export function fileSink(path: string, failed: Failed, dropped?: (count: number) => string): Sink {
   const file = new LogFile(path, failed);
-  const writer = new BatchWriter(file);
+  const writer = new BatchWriter(file, dropped);
   return {
     write: (line) => writer.add(`${line}\n`),
     flush: () => writer.flush(),

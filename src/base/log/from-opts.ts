@@ -7,6 +7,7 @@ export interface LogOpts {
   readonly log_level: string;
   readonly log_level_logfile: string | null;
   readonly log_file: string | null;
+  readonly log_format: string;
   readonly log_fmt_console: string;
   readonly log_fmt_logfile: string;
   readonly log_fmt_jid: string | null;
@@ -17,7 +18,7 @@ export interface LogOpts {
 }
 
 /** Levels by logger name from a dict of either form; entries that are neither text nor number are skipped. */
-function granularLevels(dict: object): GranularLevels {
+export function granularLevels(dict: object): GranularLevels {
   const found: Record<string, string | number> = Object.create(null);
   const entries = dict instanceof Map ? [...dict.entries()] : Object.entries(dict);
   for (const [name, level] of entries) {
@@ -38,6 +39,7 @@ export function createLoggerFromOpts(opts: LogOpts, extra: LoggerOptions = {}): 
     datefmt: opts.log_datefmt,
     datefmtLogfile: opts.log_datefmt_logfile,
     granular: granularLevels(opts.log_granular_levels),
+    format: opts.log_format,
     warnInsecure: true,
     ...extra,
   });

@@ -33,7 +33,7 @@ describe('lines', () => {
   });
 
   it('are also safe as JSON', () => {
-    const { log, lines } = memoryLogger({ json: true });
+    const { log, lines } = memoryLogger({ format: 'json' });
     log.warn('a\u0085b', { id: '\u009b31m\u2028\u202e' });
     expect(lines[0]).not.toMatch(/[\u0085\u009b\u2028\u202e]/);
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({ message: 'a\u0085b', id: '\u009b31m\u2028\u202e' });
@@ -78,7 +78,7 @@ describe('lines', () => {
   });
 
   it('can be JSON', () => {
-    const { log, lines } = memoryLogger({ json: true, now: () => 0 });
+    const { log, lines } = memoryLogger({ format: 'json', now: () => 0 });
     log.child('auth').warn('refused', { minion: 'a', name: 'clash', password: 'x', at: 5n });
     expect(JSON.parse(lines[0] ?? '')).toEqual({
       time: '1970-01-01T00:00:00.000Z',
@@ -91,6 +91,28 @@ describe('lines', () => {
       password: '**********',
       at: '5',
     });
+  });
+
+  it('are short and without secrets as JSON too, and one line with the stack of an error', () => {
+    const { log, lines } = memoryLogger({ format: 'json', level: 'info' });
+    log.error('fetch failed', {
+      error: new Error('no answer from https://bob:hunter2@git.example/x'),
+      long: 'x'.repeat(1e6),
+    });
+    expect(lines[0]).not.toContain('hunter2');
+    expect(lines[0]?.length).toBeLessThan(5_000);
+    const open = memoryLogger({ format: 'json', level: 'debug' });
+    open.log.error('failed', { error: new Error('password=hunter2\nx') });
+    expect(open.lines[0]).not.toMatch(/\n|hunter2/);
+    expect(JSON.parse(open.lines[0] ?? '')).toMatchObject({
+      message: 'failed',
+      stack: expect.stringMatching(/^Error: .* at /s),
+    });
+  });
+
+  it('are text when the format is unknown, which is said', () => {
+    const { lines } = memoryLogger({ format: 'xml' });
+    expect(lines[0]).toContain('log_format is neither text nor json: text is used format=xml');
   });
 
   it('show job and minion where the layout asks for them', () => {
@@ -153,6 +175,7 @@ describe('levels', () => {
         log_level: 'warning',
         log_level_logfile: null,
         log_file: null,
+        log_format: 'text',
         log_fmt_console: '%(name)s %(message)s',
         log_fmt_logfile: '%(message)s',
         log_fmt_jid: null,

@@ -107,7 +107,7 @@ export class LogHub {
       if (level < least) continue;
       if (json) {
         const head = { time: new Date(time).toISOString(), level: printedLevel(method), name, process: process.pid };
-        sink.write(jsonLine(head, text, fields), method);
+        sink.write(jsonLine(head, text, fields, least <= levels.debug), method);
         continue;
       }
       message ??= messageText(text, fields);

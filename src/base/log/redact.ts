@@ -6,7 +6,8 @@ const maxDepth = 8;
 const secretName =
   /(^|[_.-])(pass(word|wd|phrase)?|secret|shared_?secret|token|aes|session_?key|priv(ate)?(_?key)?|priv_passwd|api_?key|credentials?|authorization|cookie|key_pass)$/i;
 const pemBlock = /-----BEGIN ([A-Z ]*PRIVATE KEY)-----[\s\S]*?(-----END \1-----|$)/g;
-const urlPassword = /([a-z][a-z0-9+.-]*:\/\/[^\s:/@]+:)[^\s@/]+@/gi;
+/** It begins with fixed characters: with the scheme in it, a long text of a peer would take time by the square of its length. */
+const urlPassword = /(:\/\/[^\s:/@]+:)[^\s@/]+@/g;
 const assignment = /\b(pass(?:word|wd|phrase)?|secret|token|api_?key)(["']?\s*[=:]\s*["']?)([^\s"',;&]+)/gi;
 
 /** Whether a field or option of this name holds a secret. */

@@ -1,7 +1,17 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -42,6 +52,41 @@ describe('log file', () => {
     );
     expect(statSync(file).mode & 0o7).toBe(0);
     await log.close();
+  });
+
+  it.each(['text', 'json'])('on a full disk says so once, and later how many lines were lost: %s', async (format) => {
+    const folder = join(root, 'small');
+    mkdirSync(folder);
+    if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=16k', 'tmpfs', folder]).status !== 0) {
+      console.error('SKIPPED: a tmpfs cannot be mounted here, so that a full disk was not tried.');
+      return;
+    }
+    try {
+      const shown = memoryLogger();
+      const [file, sink] = [join(folder, 'log'), shown.sink];
+      const log = createLogger({ logFile: file, level: 'info', fmtLogfile: '%(message)s', format, consoleSink: sink });
+      const told = (): number =>
+        shown.lines.filter((line) => line.includes('cannot be written: log lines are lost')).length;
+      for (let i = 0; i < 100; i++) {
+        log.info(`line ${i}`, { text: 'x'.repeat(1000) });
+        if (i % 10 === 0) await log.flush();
+      }
+      await log.flush();
+      expect(told()).toBe(1);
+      truncateSync(file, 0);
+      log.info('there is space again');
+      await log.flush();
+      const text = readFileSync(file, 'utf8');
+      expect(text.trim().split('\n').at(-1)).toContain('there is space again');
+      const count = Number(/(?:\.\.\. |"dropped":)(\d+)/.exec(text)?.[1]);
+      expect(count).toBeGreaterThan(80);
+      expect(count).toBeLessThanOrEqual(101);
+      if (format === 'json') for (const line of text.trim().split('\n')) JSON.parse(line.replace(/^\0*/, ''));
+      expect(told()).toBe(1);
+      await log.close();
+    } finally {
+      spawnSync('umount', [folder]);
+    }
   });
 
   it('keeps the order of many lines and appends to what is there', async () => {

@@ -2,8 +2,8 @@
 import { BatchWriter } from './batch-writer.ts';
 import type { Sink } from './sink.ts';
 
-export function streamSink(fd = 2): Sink {
-  const writer = new BatchWriter({ fd: () => fd });
+export function streamSink(fd = 2, dropped?: (count: number) => string): Sink {
+  const writer = new BatchWriter({ fd: () => fd }, dropped);
   return {
     write: (line) => writer.add(`${line}\n`),
     flush: () => writer.flush(),

@@ -5,6 +5,8 @@ import type { Sink } from './sink.ts';
 export interface MemoryLog {
   readonly log: RootLogger;
   readonly lines: string[];
+  /** For the console of another logger. */
+  readonly sink: Sink;
 }
 
 /** All lines are stored unless a level is given. */
@@ -17,5 +19,5 @@ export function memoryLogger(options: LoggerOptions = {}): MemoryLog {
     reopen: () => {},
     close: async () => {},
   };
-  return { lines, log: createLogger({ level: 'all', ...options, consoleSink }) };
+  return { lines, sink: consoleSink, log: createLogger({ level: 'all', ...options, consoleSink }) };
 }

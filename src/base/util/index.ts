@@ -7,7 +7,7 @@ export { traverse } from './dict-path.ts';
 export { parseDuration } from './durations.ts';
 export { exitCodes } from './exit-codes.ts';
 export { globMatcher, hasGlob, matchesGlob } from './fnmatch.ts';
-export { generateJid, isJid, jidDir, jidOf, jidToMillis, jidToTime } from './jid.ts';
+export { generateJid, isJid, jidDir, jidOf, jidToMillis, jidToTime, slotOf, takeJid, useSlot } from './jid.ts';
 export { nearest, typingDistance } from './nearest.ts';
 export { pyEquals } from './py-equals.ts';
 export { pyRegex, pyRegexFull, pyRegexSearch } from './pyregex.ts';

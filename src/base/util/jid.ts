@@ -29,10 +29,44 @@ function nowMicros(): number {
   return wall * 1000;
 }
 
+let slot: number | undefined;
+
+/** A master of a cluster: from now on the last digit of each jid made here is its slot, so that no other makes it too. */
+export function useSlot(own: number | undefined): void {
+  slot = own;
+}
+
+/** The slot of the master that made a jid, when it is one of a cluster. */
+export const slotOf = (jid: string): number => Number(jid[19]);
+
 export function generateJid(options: JidOptions = {}): string {
-  last = Math.max(nowMicros(), last + 1);
+  do {
+    const next = Math.max(nowMicros(), last + 1);
+    last = slot === undefined ? next : next + ((slot - (next % 10) + 10) % 10);
+  } while (setAside.size > 0 && setAside.has(jidOf(last)));
   const jid = jidOf(last);
   return options.unique ? `${jid}_${process.pid}` : jid;
+}
+
+/** Jids of the near future that others made: this process does not generate them. */
+const setAside = new Set<string>();
+const mostSetAside = 10_000;
+const mostAheadMs = 60_000;
+
+/**
+ * Whether a jid that another machine made may be used here: not when this process could still generate it. Clocks
+ * differ, so that one of the next minute is set aside.
+ */
+export function takeJid(jid: string): boolean {
+  const digits = jid.slice(0, 20);
+  const now = generateJid();
+  if (digits <= now || setAside.has(digits)) return true;
+  const at = jidToMillis(digits);
+  if (at === undefined || at > Date.now() + mostAheadMs) return false;
+  if (setAside.size >= mostSetAside) for (const old of setAside) if (old <= now) setAside.delete(old);
+  if (setAside.size >= mostSetAside) return false;
+  setAside.add(digits);
+  return true;
 }
 
 /** The jid of a time given in microseconds since 1970. */

@@ -1,7 +1,18 @@
 // Replaces small files atomically: readers never see a partial file, nobody can create the temporary name in advance,
 // and the file has the requested mode, whatever file existed before.
 import { randomBytes } from 'node:crypto';
-import { chmodSync, chownSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  fsyncSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { chmod, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
@@ -48,4 +59,14 @@ export function replaceSecretNow(path: string, content: Uint8Array | string, mod
   const place = existing ? realpathSync(path) : path;
   replaceFileNow(place, content, mode);
   if (existing && process.geteuid?.() === 0) chownSync(place, existing.uid, existing.gid);
+}
+
+/** A file, or a folder with its new names, to the disk: there after a power failure. */
+export function flushNow(path: string): void {
+  const handle = openSync(path, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
 }

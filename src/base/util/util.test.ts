@@ -18,7 +18,10 @@ import {
   nearest,
   parseDuration,
   safeJoin,
+  slotOf,
+  takeJid,
   typingDistance,
+  useSlot,
   yamlKey,
 } from './index.ts';
 
@@ -51,6 +54,18 @@ describe('jid', () => {
     for (const suffix of ['_../x', '_a/b', '_\0', '_a\n']) expect(isJid(`20240102030405678901${suffix}`)).toBe(false);
   });
 
+  it('are not generated when another machine made them, and those it made of a far time are refused', () => {
+    const soon = Array.from({ length: 2000 }, (_, i) => jidOf(Date.now() * 1000 + 2000 + i));
+    const free = soon.filter((jid) => takeJid(jid));
+    expect(free).toEqual(soon);
+    const made = new Set<string>();
+    while (generateJid() < soon.at(-1)!) made.add(generateJid());
+    expect(soon.filter((jid) => made.has(jid))).toEqual([]);
+    expect(takeJid(jidOf((Date.now() + 600_000) * 1000))).toBe(false);
+    expect(takeJid('99999999999999999999')).toBe(false);
+    expect(takeJid('20200101000000000000')).toBe(true);
+  });
+
   it('increases strictly and contains the time', () => {
     const made = Array.from({ length: 500 }, () => generateJid());
     expect([...made].sort()).toEqual(made);
@@ -62,6 +77,21 @@ describe('jid', () => {
 });
 
 describe('durations', () => {
+  it('ends with the slot of a master of a cluster, and still grows with each job', () => {
+    useSlot(7);
+    try {
+      const made = Array.from({ length: 500 }, () => generateJid());
+      expect(new Set(made.map(slotOf))).toEqual(new Set([7]));
+      expect([...new Set(made)].sort()).toEqual(made);
+      useSlot(2);
+      const next = generateJid();
+      expect(slotOf(next)).toBe(2);
+      expect(next > made.at(-1)!).toBe(true);
+    } finally {
+      useSlot(undefined);
+    }
+  });
+
   it('reads what people write', () => {
     const forms: [string | number, number][] = [
       [90, 90],

@@ -36,6 +36,32 @@ describe('EventBus', () => {
     expect(seen).toEqual(expected);
   });
 
+  it('makes an event for a watcher only when it wants it, once for all, and at that moment', () => {
+    const bus = new EventBus();
+    const seen: string[] = [];
+    const made: BusEvent[] = [];
+    const stop = bus.watch((tag, origin, event) => {
+      seen.push(`${tag} ${origin}`);
+      if (tag === 'wanted') made.push(event(), event());
+    });
+    let reads = 0;
+    const data = {
+      get n() {
+        return ++reads;
+      },
+    };
+    bus.fire('other', data);
+    expect(reads).toBe(0);
+    bus.fire('wanted', { n: 1 }, 'home');
+    expect(seen).toEqual(['other own', 'wanted home']);
+    expect(made[0]).toBe(made[1]);
+    expect(made[0]).toMatchObject({ tag: 'wanted', origin: 'home', data: { n: 1 } });
+    stop();
+    bus.fire('wanted', {});
+    expect(seen).toHaveLength(2);
+    expect(bus.listeners).toBe(0);
+  });
+
   it('does nothing while there is no listener', () => {
     const bus = new EventBus();
     const untouchable = new Proxy(Object.create(null), {

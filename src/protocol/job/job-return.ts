@@ -22,6 +22,11 @@ export interface JobReturn {
   readonly schedule?: string | undefined;
   /** `deadline` when the minion ended the job itself. */
   readonly ended?: string | undefined;
+  /**
+   * The name of the master that asked, `host:port`, when the result is given to another one to keep because that one is
+   * away.
+   */
+  readonly keptFor?: string | undefined;
   /** The options of the job that are returned with its result. */
   readonly options?: JobOptions | undefined;
   /** Returners to which the master shall send the result (`return_via_master`). */

@@ -34,14 +34,16 @@ export interface Job {
   readonly options?: JobOptions;
 }
 
-/** Options that determine what else runs on a minion: only for users with full rights. */
+/** Options that name somebody else: only for root and the master's user. */
+export const identityOptions = ['id', 'master_id'] as const satisfies readonly JobOption[];
+
+/** Those, and options that determine what else runs on a minion: not for users with limited rights. */
 export const privilegedOptions = [
   'ret_config',
   'ret_kwargs',
   'module_executors',
   'executor_opts',
-  'id',
-  'master_id',
+  ...identityOptions,
 ] as const satisfies readonly JobOption[];
 
 /** A job as requested from the master: parsed once, authorized as a whole, published unchanged. */
@@ -55,6 +57,8 @@ export interface AskedJob extends Job {
   readonly only?: ReadonlySet<string>;
   /** Requested by a minion or a limited user: matching its target may cost less than for an operator. */
   readonly foreign?: boolean;
+  /** Pillar values in its target are compared exactly: with patterns they could be guessed letter by letter. */
+  readonly exactPillar?: boolean;
   readonly timeoutSeconds?: number;
   readonly gatherSeconds?: number;
   /** Only this many of the matched minions, chosen at random, connected ones first. */
@@ -65,8 +69,14 @@ export interface AskedJob extends Job {
   readonly deadlineSeconds?: number;
   /** How long it is kept for minions that are not connected. */
   readonly durableSeconds?: number;
+  /** What the user may run, as the master above says; sent on to lower masters. Empty for one with full rights. */
+  readonly authList?: readonly Value[];
+  /** Asked by a higher master: one that was published here before has come back in a circle. */
+  readonly fromAbove?: true;
   /** Published by Halite itself. */
   readonly internal?: boolean;
+  /** Moves minions to another master: also a master that is being retired publishes it. */
+  readonly moves?: boolean;
 }
 
 /** A job with a jid: sent to minions, on a minion, or in the store. */
@@ -83,6 +93,8 @@ export interface PublishedJob extends Job {
   readonly schedule?: string;
   /** Started by this minion itself and reported to the master afterwards: no master published it. */
   readonly startedBy?: string;
+  /** The name of the master that published it, when this one only keeps results for that one. */
+  readonly keptFor?: string;
   /** Other fields of the message: forwarded unchanged, and never in place of a field above. */
   readonly extra?: PlainDict;
 }

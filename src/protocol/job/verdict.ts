@@ -23,8 +23,20 @@ export const reasonTexts = {
   expired: 'the job waited for it until it expired',
   cancelled: 'the job waited for it and was taken back',
   failhard: 'the batch was stopped after a failure',
+  'cut-off': 'this master was cut off from the master that has it',
+  'below-silent': 'a lower master sent it the job, but it does not answer',
+  'lower-silent': 'this lower master did not say which of its minions it reached',
+  'ssh-unreachable': 'ssh does not reach it',
+  'ssh-host-key': 'its host key is not known, or is another one than the known one',
+  'ssh-refused': 'it does not accept the key or the password',
+  'ssh-place': 'its folder for salt-ssh cannot be used',
+  'ssh-runtime': 'there is no runtime for its system',
+  'ssh-lost': 'the connection was lost while the job ran',
+  'owner-lost': 'the master that followed the job is gone, and no other one went on with it',
 } as const;
 export type ReasonCode = keyof typeof reasonTexts;
+
+export const isReasonCode = (code: string): code is ReasonCode => Object.hasOwn(reasonTexts, code);
 
 /** Reasons that say the minion was not connected, in Salt's sense of `[Not connected]`. */
 const notConnected: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
@@ -36,6 +48,9 @@ const notConnected: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
   'key-denied',
   'no-key',
   'too-old',
+  'ssh-unreachable',
+  'ssh-host-key',
+  'ssh-refused',
 ]);
 export const saysConnected = (code: ReasonCode): boolean => !notConnected.has(code);
 
@@ -86,3 +101,5 @@ export const endedField = 'halite_end';
 /** Fields of a published job that only Halite minions support. */
 export const deadlineField = 'halite_deadline';
 export const durableField = 'halite_durable';
+/** Field of a result given to another master than the one that asked: the name of that one. */
+export const keptForField = 'halite_for';

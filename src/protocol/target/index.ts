@@ -1,6 +1,7 @@
 // Targets: parsing, matching, resolving and publishing. Pure functions: callers pass the data.
 export { targetNetwork } from './ip.ts';
 export { targetBudget } from './limits.ts';
+export { listedIds } from './listed.ts';
 export { matches } from './match.ts';
 export { expandNodegroups } from './nodegroups.ts';
 export { isTargetKind, parseTarget } from './parse.ts';

@@ -5,6 +5,8 @@ export interface IncomingRequest {
   readonly payload: Uint8Array;
   /** The address of the sender, as far as the transport knows it (`tcp://10.0.0.1:5123`), for logs and presence. */
   readonly peer: string;
+  /** Its connection has ended: a reply would reach nobody. */
+  readonly gone: boolean;
   reply(payload: Uint8Array): void;
   /** Marks its sender as authenticated: from now on its connection has higher limits. */
   trust(): void;
@@ -15,6 +17,8 @@ export type RequestHandler = (request: IncomingRequest) => void;
 /** The master's request port. */
 export interface RequestServer {
   readonly port: number;
+  /** How many there are now. */
+  readonly connections: number;
   close(): Promise<void>;
 }
 
@@ -38,14 +42,20 @@ export interface WireProblem {
 }
 
 /** The master's publish port. */
+/** Subscribers that have proved to be Halite minions, or the others. */
+export type Audience = 'halite' | 'others';
+
 export interface PublishServer {
   readonly port: number;
+  /** How many there are now. */
+  readonly connections: number;
   /**
    * Sends one packed envelope to all subscribers, or (`ids`) only to those ids where the transport can distinguish
    * them.
-   * Never waits: messages are sent in call order, a few at a time. Throws when far too many already wait.
+   * Never waits: messages are sent in call order, a few at a time. Throws when far too many already wait. `to`: only
+   * these subscribers, where the transport can distinguish them.
    */
-  publish(payload: Uint8Array, ids?: readonly string[]): void;
+  publish(payload: Uint8Array, ids?: readonly string[], to?: Audience): void;
   close(): Promise<void>;
 }
 

@@ -8,6 +8,14 @@ const loaders: Readonly<Record<Transport['name'], () => Promise<Transport>>> = {
   ws: async () => (await import('./ws.ts')).wsTransport,
 };
 
+/** The same for many minions in one process, which share connections where the transport can. */
+export async function getSharedTransport(name: string): Promise<Transport> {
+  const transport = await getTransport(name);
+  if (transport.name !== 'zeromq') return transport;
+  const { sharingConnections } = await import('./zeromq/shared-connections.ts');
+  return sharingConnections(transport);
+}
+
 /** The transport of the option `transport`. */
 export async function getTransport(name: string): Promise<Transport> {
   if (!Object.hasOwn(loaders, name)) {

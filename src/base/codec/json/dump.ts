@@ -1,7 +1,7 @@
 // JSON written as Python's json.dumps writes it: separators, floats, escapes and key conversion.
 import { HaliteError } from '../../errors/index.ts';
 import { pyRepr, reprFloat, reprKey } from '../python/repr.ts';
-import { type Dict, dictEntries, PyFloat, type Value } from '../value.ts';
+import { type Dict, dictEntries, type PlainDict, PyFloat, type Value } from '../value.ts';
 import { compareText } from './compare-text.ts';
 
 export interface DumpOptions {
@@ -59,28 +59,53 @@ function dumpObject(value: PyFloat | Uint8Array | Date | Value[] | Dict, style: 
   if (value instanceof PyFloat) return dumpFloat(value.value);
   if (value instanceof Uint8Array || value instanceof Date) return style.quote(pyRepr(value));
   if (depth >= maxDepth) throw new HaliteError('codec.limit', `A value is nested deeper than ${maxDepth} levels`);
+  // On one line the text is extended part by part: lists of parts would cost more than the text.
   if (Array.isArray(value)) {
-    return wrap(
-      '[',
-      value.map((item) => dump(item, style, depth + 1)),
-      ']',
-      style,
-      depth,
-    );
+    if (style.indent === undefined) return flatList(value, style, depth);
+    const items = value.map((item) => dump(item, style, depth + 1));
+    return wrap('[', items, ']', style.indent, style, depth);
   }
+  if (style.indent === undefined && !style.sortKeys && !(value instanceof Map)) return flatDict(value, style, depth);
   const entries = dictEntries(value);
   if (style.sortKeys) entries.sort(([a], [b]) => compareKeys(a, b));
   const items = entries.map(
     ([key, item]) => `${style.quote(keyText(key))}${style.colon}${dump(item, style, depth + 1)}`,
   );
-  return wrap('{', items, '}', style, depth);
+  if (style.indent === undefined) return `{${items.join(style.comma)}}`;
+  return wrap('{', items, '}', style.indent, style, depth);
 }
 
-function wrap(open: string, items: readonly string[], close: string, style: Style, depth: number): string {
+function flatList(items: readonly Value[], style: Style, depth: number): string {
+  let text = '[';
+  for (let at = 0; at < items.length; at++) {
+    if (at > 0) text += style.comma;
+    text += dump(items[at], style, depth + 1);
+  }
+  return `${text}]`;
+}
+
+function flatDict(dict: PlainDict, style: Style, depth: number): string {
+  let text = '{';
+  const keys = Object.keys(dict);
+  for (let at = 0; at < keys.length; at++) {
+    const key = keys[at] as string;
+    if (at > 0) text += style.comma;
+    text += style.quote(key) + style.colon + dump(dict[key], style, depth + 1);
+  }
+  return `${text}}`;
+}
+
+function wrap(
+  open: string,
+  items: readonly string[],
+  close: string,
+  indent: number,
+  style: Style,
+  depth: number,
+): string {
   if (items.length === 0) return open + close;
-  if (style.indent === undefined) return open + items.join(style.comma) + close;
-  const inner = `\n${' '.repeat(style.indent * (depth + 1))}`;
-  const outer = `\n${' '.repeat(style.indent * depth)}`;
+  const inner = `\n${' '.repeat(indent * (depth + 1))}`;
+  const outer = `\n${' '.repeat(indent * depth)}`;
   return open + inner + items.join(style.comma + inner) + outer + close;
 }
 
@@ -121,10 +146,16 @@ const named: Readonly<Record<string, string>> = {
 const escaped = (character: string): string =>
   named[character] ?? `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
+// Most texts need no escape: a test costs less than a replacement that finds nothing.
+const notAscii = /["\\]|[^ -~]/;
+const notPlain = /["\\\x00-\x1f]/;
+
 function quoteAscii(text: string): string {
+  if (!notAscii.test(text)) return `"${text}"`;
   return `"${text.replace(/["\\]|[^ -~]/g, escaped)}"`;
 }
 
 function quoteText(text: string): string {
+  if (!notPlain.test(text)) return `"${text}"`;
   return `"${text.replace(/["\\\x00-\x1f]/g, escaped)}"`;
 }

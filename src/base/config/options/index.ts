@@ -10,7 +10,7 @@ import { commonNetwork } from './common/network.ts';
 import { commonPillar } from './common/pillar.ts';
 import { commonState } from './common/state.ts';
 import { commonWinrepo } from './common/winrepo.ts';
-import { haliteMaster, haliteMinion } from './halite.ts';
+import { haliteCluster, haliteLog, haliteMaster, haliteMinion, halitePython } from './halite.ts';
 import { masterAccess } from './master/access.ts';
 import { masterDaemon } from './master/daemon.ts';
 import { masterFiles } from './master/files.ts';
@@ -42,15 +42,15 @@ export const masterTopics = [
   topic('Folders, identity and the daemon', masterOwn.masterOwnDaemon, commonDaemon),
   topic('Requests, jobs and housekeeping', masterDaemon, haliteMaster),
   topic('Network and transport', masterOwn.masterOwnNetwork, commonNetwork, masterNetwork),
-  topic('Logging', masterOwn.masterOwnLog, commonLog),
+  topic('Logging', masterOwn.masterOwnLog, commonLog, haliteLog),
   topic('Keys', masterOwn.masterOwnAccess, commonAccess, masterKeys),
   topic('Access control', masterAccess),
   topic('File server', masterOwn.masterOwnFiles, commonFiles, masterFiles),
   topic('Git file server and git pillar', commonGit),
   topic('Pillar and templates', masterOwn.masterOwnPillar, commonPillar, masterPillar),
   topic('States and their output', commonState),
-  topic('Modules, renderers and reactor', masterOwn.masterOwnLoader, commonLoader),
-  topic('Syndics and master clusters', masterSyndic),
+  topic('Modules, renderers and reactor', masterOwn.masterOwnLoader, commonLoader, halitePython),
+  topic('Syndics and master clusters', haliteCluster, masterSyndic),
   topic('Salt SSH', masterSsh),
   topic('API', apiOptions),
   topic('Windows software repository', commonWinrepo),
@@ -63,13 +63,13 @@ export const minionTopics = [
   topic('Identity and grains', minionIdentity),
   topic('Jobs and modules', minionJobs),
   topic('Network and transport', minionOwn.minionOwnNetwork, commonNetwork),
-  topic('Logging', minionOwn.minionOwnLog, commonLog),
+  topic('Logging', minionOwn.minionOwnLog, commonLog, haliteLog),
   topic('Access control', minionOwn.minionOwnAccess, commonAccess),
   topic('File server', minionOwn.minionOwnFiles, commonFiles),
   topic('Git file server and git pillar', commonGit),
   topic('Pillar', minionOwn.minionOwnPillar, commonPillar),
   topic('States and their output', commonState),
-  topic('Modules, renderers and reactor', minionOwn.minionOwnLoader, commonLoader),
+  topic('Modules, renderers and reactor', minionOwn.minionOwnLoader, commonLoader, halitePython),
   topic('Windows software repository', commonWinrepo),
   topic('Proxy minions', minionProxy),
 ] as const;

@@ -11,6 +11,8 @@ import { type IpcCall, Responder } from './responder.ts';
 export type IpcHandler = (call: IpcCall) => unknown;
 
 const maxCallsPerClient = 4096;
+/** Items that are sent in one turn of the event loop become one write, up to this size. */
+const mostGatheredBytes = 64 * 1024;
 
 export class ServerConnection {
   /** The user of this connection is authenticated. */
@@ -26,6 +28,9 @@ export class ServerConnection {
   #unsentBytes = trustedUser.unsentBytes;
   #limited: boolean;
   #leave: () => void = () => undefined;
+  #gathered: Buffer[] = [];
+  #gatheredBytes = 0;
+  #soon: NodeJS.Immediate | undefined;
   /** Runs while the user is not authenticated, and while a frame is incomplete. */
   #deadline: NodeJS.Timeout | undefined;
 
@@ -48,6 +53,7 @@ export class ServerConnection {
   }
 
   close(): void {
+    this.#flush();
     this.#socket.destroy();
   }
 
@@ -82,6 +88,7 @@ export class ServerConnection {
     this.#socket.removeAllListeners('data').resume();
     this.#watch();
     this.#write([wholeConnection, 'fail', errorToValue(why)]);
+    this.#flush();
     this.#socket.end();
   }
 
@@ -102,11 +109,27 @@ export class ServerConnection {
   }
 
   #write(message: Message): boolean {
-    const socket = this.#socket;
-    if (socket.destroyed) return false;
-    const flowing = socket.write(encode(message));
+    if (this.#socket.destroyed) return false;
+    const frame = encode(message);
+    this.#gathered.push(frame);
+    this.#gatheredBytes += frame.length;
+    if (this.#gatheredBytes >= mostGatheredBytes) return this.#flush();
+    this.#soon ??= setImmediate(() => this.#flush());
+    return !this.#socket.writableNeedDrain;
+  }
+
+  /** False when the client has to read first. */
+  #flush(): boolean {
+    clearImmediate(this.#soon);
+    this.#soon = undefined;
+    const [gathered, socket] = [this.#gathered, this.#socket];
+    if (gathered.length === 0) return !socket.writableNeedDrain;
+    this.#gathered = [];
+    this.#gatheredBytes = 0;
+    if (socket.destroyed || !socket.writable) return false;
+    const isFlowing = socket.write(gathered.length === 1 ? (gathered[0] as Buffer) : Buffer.concat(gathered));
     if (socket.writableLength > this.#unsentBytes) socket.destroy();
-    return flowing;
+    return isFlowing;
   }
 
   #receive(message: Message): void {
@@ -160,6 +183,7 @@ export class ServerConnection {
 
   #ended(): void {
     this.#stopWatch();
+    clearImmediate(this.#soon);
     this.#leave();
     for (const call of this.#calls.values()) call.abandon('The client disconnected');
     this.#calls.clear();

@@ -8,6 +8,8 @@ import { type Message, windowItems } from './frames.ts';
 // For handlers that send without awaiting; a handler that awaits never has more than one item here.
 const maxQueuedItems = 50_000;
 
+const alreadySent = Promise.resolve();
+
 interface Waiting {
   readonly item: Value;
   readonly sent: () => void;
@@ -93,9 +95,14 @@ export class Responder implements IpcCall {
       return Promise.resolve();
     }
     this.#turn?.started();
+    // Most readers keep up: nothing is queued for them.
+    if (this.#queue.length === 0 && this.#credit > 0 && this.#flowing) {
+      this.#credit -= 1;
+      this.#flowing = this.#connection.write([this.#id, 'item', item]);
+      return alreadySent;
+    }
     return new Promise((sent) => {
       this.#queue.push({ item, sent });
-      this.pump();
     });
   }
 

@@ -5,6 +5,8 @@ import { type IpcHandler, ServerConnection } from './connection.ts';
 import { claimSocket } from './socket-file.ts';
 
 export interface IpcServer {
+  /** How many there are now. */
+  readonly connections: number;
   close(): Promise<void>;
 }
 
@@ -43,6 +45,9 @@ export async function listenIpc(path: string, options: IpcListenOptions, handler
   const server: Server = createServer(take);
   const release = await claimSocket(server, path, options.mode);
   return {
+    get connections() {
+      return clients.size;
+    },
     async close() {
       await release();
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));

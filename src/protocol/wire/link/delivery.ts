@@ -60,14 +60,14 @@ export class Delivery {
   readonly #connection: ServerConnection;
   readonly #waiting: Waiting;
   readonly #hwm: number;
-  readonly #form: number;
+  readonly #form: () => number;
   #queue: SharedFrame[] = [];
   #head = 0;
   #bytes = 0;
   #messages = 0;
   #missed = 0;
 
-  constructor(connection: ServerConnection, waiting: Waiting, hwm: number, form = 0) {
+  constructor(connection: ServerConnection, waiting: Waiting, hwm: number, form: () => number = () => 0) {
     this.#connection = connection;
     this.#waiting = waiting;
     this.#hwm = hwm > 0 ? hwm : Number.POSITIVE_INFINITY;
@@ -77,7 +77,7 @@ export class Delivery {
   send(frame: SharedFrame): void {
     const { out, socket } = this.#connection;
     if (socket.destroyed) return;
-    if (out.unsent === 0 && this.#head === this.#queue.length) out.write(frame.bytes(this.#form));
+    if (out.unsent === 0 && this.#head === this.#queue.length) out.write(frame.bytes(this.#form()));
     else if (this.#mustMiss(frame)) this.#miss();
     else this.#keep(frame);
   }
@@ -98,7 +98,7 @@ export class Delivery {
       this.#bytes -= frame.length;
       this.#messages -= frame.messages;
       this.#waiting.release(frame);
-      out.write(frame.bytes(this.#form));
+      out.write(frame.bytes(this.#form()));
     }
     if (this.#head < this.#queue.length && this.#head < 1024) return;
     this.#queue = this.#queue.slice(this.#head);

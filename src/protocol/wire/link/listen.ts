@@ -11,6 +11,7 @@ import { type Protocol, ServerConnection } from './server-connection.ts';
 
 export interface GuardedServer {
   readonly port: number;
+  readonly connections: number;
   readonly guard: PortGuard;
   close(): Promise<void>;
 }
@@ -64,6 +65,9 @@ export async function bindGuarded(server: Server, options: ListenOptions, guard:
   return {
     port: typeof address === 'object' && address ? address.port : options.port,
     guard,
+    get connections() {
+      return guard.connections.size;
+    },
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       await guard.close();

@@ -5,6 +5,8 @@ import { chunkBytes } from './limits.ts';
 export class Outgoing {
   /** When the peer last read something, or data was first queued. */
   progressAt = 0;
+  /** How often something was written. */
+  written = 0;
   readonly #socket: Socket;
   readonly #drained: () => void;
   #queue: Uint8Array[] = [];
@@ -25,6 +27,7 @@ export class Outgoing {
 
   write(bytes: Uint8Array): void {
     if (this.#socket.destroyed || !this.#socket.writable) return;
+    this.written += 1;
     if (this.#queued > 0 || this.#socket.writableLength > 0) this.#keep(bytes);
     else this.#hand(bytes);
   }

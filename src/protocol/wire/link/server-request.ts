@@ -26,6 +26,10 @@ export class ServerRequest implements IncomingRequest {
     return this.#connection.peer;
   }
 
+  get gone(): boolean {
+    return !this.#connection.socket.writable;
+  }
+
   trust(): void {
     this.#connection.trust();
   }

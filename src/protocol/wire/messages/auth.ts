@@ -1,7 +1,8 @@
 // Sign-in messages: the request of a minion and the two forms of the answer.
 
-import { bytesField, dictField, intField, textField } from '../../../base/codec/fields.ts';
-import { asText, type Dict, dictGet, isDict, type Value } from '../../../base/codec/value.ts';
+import { bytesField, dictField, intField, numberField, textField } from '../../../base/codec/fields.ts';
+import { asText, type Dict, dictGet, isDict, pyFloat, type Value } from '../../../base/codec/value.ts';
+import { type ClusterInfo, clusterField, readClusterInfo } from './cluster.ts';
 import { dense, isProblem, type Problem, problem } from './fields.ts';
 
 export interface AuthRequest {
@@ -15,6 +16,12 @@ export interface AuthRequest {
   readonly enc_algo: string | undefined;
   readonly sig_algo: string | undefined;
   readonly autosign_grains: Dict | undefined;
+  /** A Halite minion, which wants to know the cluster of its master. */
+  readonly halite: boolean;
+  /** It takes a new key of its master that the key before signed. */
+  readonly nextKey: boolean;
+  /** It demands `pub_sig`; a Halite minion says so. */
+  readonly wantsSig: boolean;
 }
 
 /** Reads the load of an `_auth`. The key store decides whether the id is acceptable as a file name. */
@@ -32,8 +39,15 @@ export function readAuthRequest(load: Value): AuthRequest | Problem {
     enc_algo: textField(load, 'enc_algo'),
     sig_algo: textField(load, 'sig_algo'),
     autosign_grains: dictField(load, 'autosign_grains'),
+    halite: dictGet(load, 'halite') === 1,
+    nextKey: dictGet(load, nextKeyField) === 1,
+    wantsSig: dictGet(load, 'wants_sig') === 1,
   };
 }
+
+/** In a request: such a text is understood. In an answer: the text, empty while there is none. */
+export const nextKeyField = 'next_key';
+const longestNextKey = 20_000;
 
 /** File systems do not store longer names, and ids become keys in many places: longer ids are refused here. */
 const longestId = 255;
@@ -64,7 +78,26 @@ export function authLoad(request: AuthRequest): Dict {
     sig_algo: request.sig_algo,
     autosign_grains: request.autosign_grains,
     token: request.token,
+    halite: request.halite ? 1 : undefined,
+    [nextKeyField]: request.nextKey ? 1 : undefined,
+    wants_sig: request.wantsSig ? 1 : undefined,
   });
+}
+
+/** The `ret` of an answer that only tells a Halite minion when to come back. */
+const busyWord = 'busy';
+const retryAfterField = 'retry_after';
+
+/**
+ * The answer of a master that has too many sign-ins to do, as the peer understands it; undefined for minions of Salt from
+ * P2 on, which believe nothing that is not signed, and signing would be the work that there is too much of.
+ */
+export function laterAnswer(load: Dict, version: number): ((seconds: number) => Value) | undefined {
+  if (dictGet(load, 'halite') === 1) {
+    return (seconds) => ({ enc: 'clear', load: dense({ ret: busyWord, [retryAfterField]: pyFloat(seconds) }) });
+  }
+  // As if its key was not accepted yet: it asks again after its acceptance_wait_time.
+  return version < 2 ? () => ({ enc: 'clear', load: dense({ ret: true }) }) : undefined;
 }
 
 /** An answer as received, not yet verified. */
@@ -102,11 +135,19 @@ export interface AuthAnswer {
   readonly sig: Uint8Array | undefined;
   /** The master supports what only Halite minions send. */
   readonly halite: boolean;
+  /** The cluster it is a member of; only of a Halite master. */
+  readonly cluster: ClusterInfo | undefined;
+  /** What it says about its next key; empty while there is none, absent from a master that never says anything. */
+  readonly nextKey: string | undefined;
+  /** Seconds after which to ask again; only of a master that is too busy to answer. */
+  readonly retryAfter: number | undefined;
 }
 
 export function readAuthAnswer(value: Value): AuthAnswer | Problem {
   if (!isDict(value)) return problem('the inner part of the answer to _auth is not a map');
   const ret = dictGet(value, 'ret');
+  const halite = dictGet(value, 'halite') === 1;
+  const nextKey = halite ? textField(value, nextKeyField) : undefined;
   return {
     ret: typeof ret === 'boolean' ? ret : asText(ret),
     nonce: textField(value, 'nonce'),
@@ -117,6 +158,9 @@ export function readAuthAnswer(value: Value): AuthAnswer | Problem {
     aes: bytesField(value, 'aes'),
     session: bytesField(value, 'session'),
     sig: bytesField(value, 'sig'),
-    halite: dictGet(value, 'halite') === 1,
+    halite,
+    cluster: halite ? readClusterInfo(dictGet(value, clusterField)) : undefined,
+    nextKey: nextKey !== undefined && nextKey.length <= longestNextKey ? nextKey : undefined,
+    retryAfter: ret === busyWord ? numberField(value, retryAfterField) : undefined,
   };
 }

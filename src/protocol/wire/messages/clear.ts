@@ -91,6 +91,8 @@ export function readAskedJob(load: Dict, options: readonly JobOption[]): Unprove
   // Salt: an empty jid asks for a new one.
   const jid = textField(load, 'jid') || undefined;
   const delimiter = textField(kwargs, 'delimiter');
+  // Of a syndic, in the name of a user of a higher master.
+  const authList = listField(kwargs, 'auth_list');
   return {
     tgt,
     tgt_type: textField(load, 'tgt_type') || 'glob',
@@ -99,6 +101,7 @@ export function readAskedJob(load: Dict, options: readonly JobOption[]): Unprove
     ret: textField(load, 'ret') ?? '',
     ...(jid === undefined ? {} : { jid }),
     ...(delimiter ? { delimiter } : {}),
+    ...(authList ? { authList } : {}),
     options: readJobOptions(kwargs, options),
   };
 }

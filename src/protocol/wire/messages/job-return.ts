@@ -4,19 +4,22 @@ import { dictField, listField, textField } from '../../../base/codec/fields.ts';
 import {
   asPlainDict,
   type Dict,
+  dictEntries,
   dictGet,
   dictHas,
+  dictOf,
+  dictSize,
   isDict,
   isTexts,
   newDict,
   type PlainDict,
   type Value,
 } from '../../../base/codec/value.ts';
-import { type JobOption, type JobOptions, wireTexts } from '../../job/job.ts';
+import { type JobOption, type JobOptions, type PublishedJob, wireTexts } from '../../job/job.ts';
 import type { JobReturn, ReturnerRequest } from '../../job/job-return.ts';
-import { endedField } from '../../job/verdict.ts';
+import { endedField, keptForField } from '../../job/verdict.ts';
 import { given, isProblem, type Problem, problem } from './fields.ts';
-import { readJobOptions } from './job.ts';
+import { readJobOptions, readMasterName, readPublishedJob } from './job.ts';
 import { proofFields } from './request.ts';
 
 /** The options of the job that a minion sends back. */
@@ -38,7 +41,7 @@ const known = new Set<Value>([
     'out',
     'returners',
   ],
-  ...[endedField, ...returnedOptions, ...proofFields],
+  ...[endedField, keptForField, ...returnedOptions, ...proofFields],
 ]);
 
 /** Facts that take precedence over the load: the sender, and in bundles of syndics also the job. */
@@ -66,6 +69,7 @@ export function readJobReturn(load: Dict, decided: KnownOfReturn = {}): JobRetur
     user: textField(load, 'user'),
     schedule: textField(load, 'schedule'),
     ended: textField(load, endedField),
+    keptFor: readMasterName(load),
     options: readReturnedOptions(load),
     returners: readReturners(load),
     extra: unknownFields(load),
@@ -130,6 +134,7 @@ export function returnFields(ret: JobReturn): PlainDict {
   if (options) writeOptions(fields, options, ['metadata']);
   if (ret.out !== undefined) fields['out'] = ret.out;
   if (ret.ended !== undefined) fields[endedField] = ret.ended;
+  if (ret.keptFor !== undefined) fields[keptForField] = ret.keptFor;
   for (const name in extra) if (!known.has(name)) fields[name] = extra[name] ?? null;
   return fields;
 }
@@ -158,6 +163,8 @@ export interface SyndicReturn {
   readonly fun: string;
   /** Minion id to its part: `return`, `retcode`, `success`, `fun_args`. */
   readonly return: Dict;
+  /** The job, with the first results of it: the master above may not know it. */
+  readonly load: PublishedJob | undefined;
 }
 
 /** `_syndic_return`: a list of returns, or one as the load itself from old syndics. Unusable ones are skipped. */
@@ -172,5 +179,12 @@ function readSyndicReturn(item: Dict): SyndicReturn | Problem {
   const jid = textField(item, 'jid');
   const returns = dictField(item, 'return');
   if (id === undefined || jid === undefined || !returns) return problem('a syndic return without id, jid or return');
-  return { jid, fun: textField(item, 'fun') ?? '', return: returns };
+  return { jid, fun: textField(item, 'fun') ?? '', return: returns, load: readLoad(dictField(item, 'load'), jid) };
+}
+
+/** Salt keeps no arguments of some jobs. A load of another job is none of this one. */
+function readLoad(load: Dict | undefined, jid: string): PublishedJob | undefined {
+  if (!load || dictSize(load) === 0) return undefined;
+  const job = readPublishedJob(dictOf([['arg', []], ['tgt', '*'], ...dictEntries(load), ['jid', jid]]));
+  return isProblem(job) || textField(load, 'jid') !== jid ? undefined : job;
 }

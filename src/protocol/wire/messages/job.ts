@@ -14,7 +14,7 @@ import {
   type Value,
 } from '../../../base/codec/value.ts';
 import { type JobOption, type JobOptions, type PublishedJob, type RunningJob, wireTexts } from '../../job/job.ts';
-import { deadlineField, durableField } from '../../job/verdict.ts';
+import { deadlineField, durableField, keptForField } from '../../job/verdict.ts';
 import { given, isProblem, type Problem, problem } from './fields.ts';
 
 /** Of a running job: when its process must end, in milliseconds. */
@@ -52,7 +52,7 @@ export function readJobOptions(from: Dict, names: readonly JobOption[]): JobOpti
 const known = new Set<Value>([
   ...jobOptionNames,
   ...['fun', 'arg', 'tgt', 'jid', 'ret', 'tgt_type', 'user', 'delimiter', 'schedule', 'cmd', 'serial'],
-  ...[deadlineField, durableField, deadlineAtField, 'pid'],
+  ...[deadlineField, durableField, deadlineAtField, keptForField, 'pid'],
 ]);
 
 /** Reads a job. As in Salt, a minion runs it only when `tgt`, `jid`, `fun` and `arg` are present. */
@@ -84,8 +84,15 @@ export function readPublishedJob(value: Value): PublishedJob | Problem {
       deadlineSeconds: positive(fields, deadlineField),
       durableUntil: positive(fields, durableField),
       startedBy: ownRun ? id : undefined,
+      keptFor: ownRun ? readMasterName(fields) : undefined,
     }),
   };
+}
+
+/** The master that asked for a job, `host:port` as the minion's configuration has it. */
+export function readMasterName(fields: Dict): string | undefined {
+  const name = textField(fields, keptForField);
+  return name !== undefined && /^[\w.:%[\]-]{1,300}$/.test(name) ? name : undefined;
 }
 
 const notItsSender = jobOptionNames.filter((name) => name !== 'id');
@@ -127,6 +134,7 @@ export function jobFields(job: PublishedJob): PlainDict {
     if (value !== undefined) fields[name] = value;
   }
   if (startedBy !== undefined) fields['id'] = startedBy;
+  if (job.keptFor !== undefined) fields[keptForField] = job.keptFor;
   for (const [name, value] of dictEntries(extra))
     if (typeof name === 'string' && !known.has(name)) fields[name] = value;
   return fields;

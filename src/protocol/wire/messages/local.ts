@@ -32,6 +32,8 @@ export interface LocalPublish {
   readonly batch?: BatchRequest;
   /** `98%` or a number: nothing is published when fewer of the targeted minions are reachable. */
   readonly require?: string;
+  /** The item `sending` comes first: a command that loses its master then knows which job it asked for. */
+  readonly announce?: boolean;
 }
 
 /** Fields that local commands may set for a job in addition to target, function and arguments. */
@@ -42,18 +44,21 @@ const localOptions: readonly JobOption[] = [
   'module_executors',
   'executor_opts',
   'start_event',
+  'master_id',
 ];
 
-export function localPublishArgs({ job, batch, require }: LocalPublish): PlainDict {
-  const kwargs = newDict(Object.entries(given({ delimiter: job.delimiter, ...job.options })));
+export function localPublishArgs({ job, batch, require, announce }: LocalPublish): PlainDict {
+  const { delimiter, authList, options } = job;
+  const kwargs = newDict(Object.entries(given({ delimiter, auth_list: authList && [...authList], ...options })));
   return newDict(
     Object.entries({
       ...{ tgt: wireTexts(job.tgt), tgt_type: job.tgt_type, fun: wireTexts(job.fun), arg: [...job.arg], kwargs },
       async: job.unwatched === true,
+      ...(announce ? { announce } : {}),
       ...given({
         ...{ ret: job.ret, jid: job.jid, nodegroups: job.nodegroups, require, subset: job.subset },
         ...{ timeout: job.timeoutSeconds, gather_job_timeout: job.gatherSeconds },
-        ...{ deadline: job.deadlineSeconds, durable: job.durableSeconds },
+        ...{ deadline: job.deadlineSeconds, durable: job.durableSeconds, from_above: job.fromAbove },
         batch: batch && newDict(Object.entries(batch)),
       }),
     }),
@@ -68,6 +73,7 @@ export function readLocalPublish(args: Dict): LocalPublish | Problem {
     job: {
       ...job,
       unwatched: boolField(args, 'async'),
+      ...(boolField(args, 'from_above') ? { fromAbove: true as const } : {}),
       ...given({
         nodegroups: dictField(args, 'nodegroups'),
         timeoutSeconds: positive(args, 'timeout'),
@@ -78,6 +84,7 @@ export function readLocalPublish(args: Dict): LocalPublish | Problem {
       }),
     },
     ...given({ batch: batch && readBatch(batch), require: textField(args, 'require') || undefined }),
+    announce: boolField(args, 'announce'),
   };
 }
 
@@ -105,7 +112,18 @@ export interface MissingReason {
 }
 
 export type JobItem =
-  | { readonly type: 'job'; readonly jid: string; readonly minions: string[]; readonly missing: string[] }
+  /** Only when asked for: the job has its number, and is now stored and sent. */
+  | { readonly type: 'sending'; readonly jid: string; readonly others: string[] }
+  | {
+      readonly type: 'job';
+      readonly jid: string;
+      readonly minions: string[];
+      readonly missing: string[];
+      /** Items of the type `more` follow. */
+      readonly growing?: true;
+      /** Other masters of the cluster: one of them goes on with the job when this one is gone. */
+      readonly others?: string[];
+    }
   | {
       readonly type: 'return';
       readonly id: string;
@@ -122,11 +140,13 @@ export type JobItem =
   /** Kept for a minion that is not connected (`--durable`), until the given time in milliseconds. */
   | { readonly type: 'queued'; readonly id: string; readonly until: number; readonly reason: MissingReason }
   | { readonly type: 'batch'; readonly minions: string[] }
+  /** Minions that became known after the job was sent: those of lower masters. None when these are all. */
+  | { readonly type: 'more'; readonly minions: string[] }
   | { readonly type: 'progress'; readonly id: string; readonly text: string }
   | { readonly type: 'end'; readonly balance: Dict };
 
 export type RunnerItem =
-  | { readonly type: 'started'; readonly jid: string }
+  | { readonly type: 'started'; readonly jid: string; readonly user: string }
   | { readonly type: 'progress'; readonly text: string }
   | { readonly type: 'print'; readonly text: string }
   | {
@@ -136,6 +156,8 @@ export type RunnerItem =
       readonly retcode: number;
       readonly out?: string;
       readonly inOrder?: boolean;
+      /** The function did not return: `ret` is the reason. */
+      readonly failed?: boolean;
     };
 
 export interface TargetPreview {
@@ -175,8 +197,14 @@ export function readJobItem(value: Value): JobItem | Problem {
   const item = asPlainDict(value) ?? newDict();
   const id = word(item, 'id');
   switch (dictGet(item, 'type')) {
+    case 'sending':
+      return { type: 'sending', jid: word(item, 'jid'), others: ids(item, 'others') };
     case 'job':
-      return { type: 'job', jid: word(item, 'jid'), minions: ids(item, 'minions'), missing: ids(item, 'missing') };
+      return {
+        ...{ type: 'job', jid: word(item, 'jid'), minions: ids(item, 'minions'), missing: ids(item, 'missing') },
+        ...(boolField(item, 'growing') ? { growing: true } : {}),
+        ...(dictGet(item, 'others') === undefined ? {} : { others: ids(item, 'others') }),
+      };
     case 'return':
       return {
         ...{ type: 'return', id, ret: dictGet(item, 'ret') ?? null },
@@ -190,6 +218,8 @@ export function readJobItem(value: Value): JobItem | Problem {
       return { type: 'queued', id, until: count(item, 'until'), reason: readReason(item) };
     case 'batch':
       return { type: 'batch', minions: ids(item, 'minions') };
+    case 'more':
+      return { type: 'more', minions: ids(item, 'minions') };
     case 'progress':
       return { type: 'progress', id, text: word(item, 'text') };
     case 'end':
@@ -204,7 +234,7 @@ export function readRunnerItem(value: Value): RunnerItem | Problem {
   const item = asPlainDict(value) ?? newDict();
   switch (dictGet(item, 'type')) {
     case 'started':
-      return { type: 'started', jid: word(item, 'jid') };
+      return { type: 'started', jid: word(item, 'jid'), user: word(item, 'user') };
     case 'progress':
       return { type: 'progress', text: word(item, 'text') };
     case 'print':
@@ -215,6 +245,7 @@ export function readRunnerItem(value: Value): RunnerItem | Problem {
         ...{ success: boolField(item, 'success'), retcode: count(item, 'retcode') },
         ...given({ out: textField(item, 'out') }),
         ...(boolField(item, 'inOrder') ? { inOrder: true } : {}),
+        ...(boolField(item, 'failed') ? { failed: true } : {}),
       };
     default:
       return problem('an item of a function with an unknown kind');

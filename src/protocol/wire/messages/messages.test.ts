@@ -79,6 +79,9 @@ describe('sign-in', () => {
       enc_algo: 'OAEP-SHA1',
       sig_algo: 'PKCS1v15-SHA1',
       autosign_grains: undefined,
+      halite: true,
+      nextKey: true,
+      wantsSig: false,
     };
     expect(readAuthRequest(sent(authLoad(request)))).toEqual(request);
   });

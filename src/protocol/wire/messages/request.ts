@@ -1,6 +1,6 @@
 // The envelope of every request, and the fields that a decrypted one must have.
 
-import { bytesField, intField, textField } from '../../../base/codec/fields.ts';
+import { bytesField, intField, listField, textField } from '../../../base/codec/fields.ts';
 import { PackedValue, type UnpackOptions, unpack, unpackShallow } from '../../../base/codec/msgpack/index.ts';
 import { type Dict, dictGet, isDict, type Value } from '../../../base/codec/value.ts';
 import { readId } from './auth.ts';
@@ -120,7 +120,8 @@ export function openLimits(bytes: number, bundles: boolean): UnpackOptions {
 
 export function readOpenedLoad(value: Value): OpenedLoad | Problem {
   if (!isDict(value)) return problem('the encrypted load is not a map');
-  const said = dictGet(value, 'id') === undefined ? undefined : readId(value);
+  const named = dictGet(value, 'id') === undefined ? firstBundle(value) : value;
+  const said = named && readId(named);
   if (said && isProblem(said)) return said;
   return {
     cmd: textField(value, 'cmd') ?? '',
@@ -130,4 +131,11 @@ export function readOpenedLoad(value: Value): OpenedLoad | Problem {
     tok: bytesField(value, 'tok'),
     load: value,
   };
+}
+
+/** Syndics before P3 say who they are only in each bundle of results. */
+function firstBundle(value: Dict): Dict | undefined {
+  if (textField(value, 'cmd') !== '_syndic_return') return undefined;
+  const [first] = listField(value, 'load') ?? [];
+  return first !== undefined && isDict(first) && dictGet(first, 'id') !== undefined ? first : undefined;
 }

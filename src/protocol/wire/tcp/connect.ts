@@ -23,7 +23,7 @@ export async function connectStream(
   attempt: number,
   signal?: AbortSignal,
 ): Promise<{ socket: Socket; address: string }> {
-  const { address, family } = await resolveAddress(target.host, target.ipv6 === true, attempt);
+  const { address, family } = await resolveAddress(target, attempt);
   const remote = endpoint(address, target.port);
   const secure = target.tls ? await clientTls(target.tls) : undefined;
   if (signal?.aborted) throw new HaliteError('wire.closed', 'closed by its owner');

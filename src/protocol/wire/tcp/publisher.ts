@@ -36,6 +36,9 @@ export async function listenPublish(options: PublishListenOptions): Promise<Publ
   const server = await listenGuarded(options, 'publish', accept, identificationMs);
   return {
     port: server.port,
+    get connections() {
+      return server.connections;
+    },
     publish(payload, ids) {
       const frame = new SharedFrame(payload.length, () => publishFrame(payload));
       // As in Salt: without ids, and with syndics that take all jobs, every connection gets it.

@@ -35,6 +35,9 @@ export async function listenPublish(options: PublishListenOptions): Promise<Publ
   });
   return {
     port: server.port,
+    get connections() {
+      return server.connections;
+    },
     publish(payload) {
       const frame = new SharedFrame(payload.length, () => encodeFrame(opcodes.binary, asBin(payload), false));
       queue.push(subscribers, frame);

@@ -33,7 +33,7 @@ export async function connect<S extends Socket>(
   make: (family: 4 | 6) => S,
   signal?: AbortSignal,
 ): Promise<Connected<S>> {
-  const { address, family } = await resolveAddress(target.host, target.ipv6 === true, attempt);
+  const { address, family } = await resolveAddress(target, attempt);
   if (signal?.aborted) throw new HaliteError('wire.closed', 'closed by its owner');
   const remote = endpoint(address, target.port);
   const socket = make(family);

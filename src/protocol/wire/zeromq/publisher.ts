@@ -5,10 +5,10 @@ import { Delivery, SharedFrame, Waiting } from '../link/delivery.ts';
 import { listenGuarded } from '../link/listen.ts';
 import { PacedQueue } from '../link/paced-queue.ts';
 import { Presence } from '../link/presence.ts';
-import type { PublishListenOptions, PublishServer } from '../transport.ts';
+import type { Audience, PublishListenOptions, PublishServer } from '../transport.ts';
 import { publishKeepAlive } from './keep-alive.ts';
 import { TopicIndex } from './topic-index.ts';
-import { malformed } from './zmtp/commands.ts';
+import { malformed, pingCommand } from './zmtp/commands.ts';
 import { encodeMessage } from './zmtp/frames.ts';
 import { type Generation, xpubType } from './zmtp/greeting.ts';
 import { type Role, ZmtpPeer } from './zmtp/peer.ts';
@@ -21,6 +21,8 @@ const maxTopicBytes = 16 * 1024;
 // Subscriptions change with a new session key: maximum number per minute.
 const maxChanges = 1000;
 const minuteMs = 60_000;
+// How many PONGs a second all subscribers together send after publishes.
+const mostPongs = 2000;
 
 /** Topic of the messages for one minion in filtering mode. */
 export function minionTopic(id: string): string {
@@ -36,14 +38,24 @@ export async function listenPublish(options: PublishListenOptions): Promise<Publ
     (subscriber, frame) => subscriber.delivery.send(frame),
     SharedFrame.join,
   );
+  const pingAfterMs = (): number => (subscribers.size / mostPongs) * 1000;
+  let carriedAt = 0;
+  // A PING with each publish, unless there are very many: a subscriber must notice at any moment that we are gone.
+  const frameOf = (frames: readonly Uint8Array[]): SharedFrame => {
+    const now = performance.now();
+    const carries = now - carriedAt >= pingAfterMs();
+    if (carries) carriedAt = now;
+    return encoded(frames, carries);
+  };
   const role: Role = {
     type: xpubType,
     maxFrames: 1,
     maxBytes: maxSubscriptionBytes,
     hardBytes: maxSubscriptionBytes,
-    heartbeat: options.heartbeat !== false,
+    heartbeat: options.heartbeat === false ? 'none' : 'all',
+    pingAfterMs,
     ready(peer) {
-      const delivery = new Delivery(peer.connection, waiting, options.hwm, Math.min(peer.generation, 2));
+      const delivery = new Delivery(peer.connection, waiting, options.hwm, () => peer.form);
       const subscriber = new Subscriber(peer, delivery, index, presence);
       subscribers.set(peer, subscriber);
       // libzmq 2.x filters what it receives: it needs all messages.
@@ -70,11 +82,14 @@ export async function listenPublish(options: PublishListenOptions): Promise<Publ
   );
   return {
     port: server.port,
-    publish(payload, ids) {
-      if (!options.filtering) return queue.push(() => index.match(payload), frameOf([payload]));
+    get connections() {
+      return server.connections;
+    },
+    publish(payload, ids, to) {
+      if (!options.filtering) return queue.push(() => only(index.match(payload), to), frameOf([payload]));
       for (const topic of topicsOf(ids, options)) {
         const start = Buffer.from(topic);
-        queue.push(() => index.match(start), frameOf([start, payload]));
+        queue.push(() => only(index.match(start), to), frameOf([start, payload]));
       }
     },
     async close() {
@@ -84,16 +99,23 @@ export async function listenPublish(options: PublishListenOptions): Promise<Publ
   };
 }
 
+function only(found: ReadonlySet<Subscriber>, to: Audience | undefined): ReadonlySet<Subscriber> {
+  return to === undefined ? found : new Set([...found].filter(({ isHalite }) => isHalite === (to === 'halite')));
+}
+
 /** Salt: an empty list of ids means all minions. */
 function topicsOf(ids: readonly string[] | undefined, options: PublishListenOptions): string[] {
   if (!ids?.length) return ['broadcast'];
   return [...ids.map(minionTopic), ...(options.syndics ? ['syndic'] : [])];
 }
 
-function frameOf(frames: readonly Uint8Array[]): SharedFrame {
+function encoded(frames: readonly Uint8Array[], ping: boolean): SharedFrame {
   let length = 0;
   for (const frame of frames) length += frame.length;
-  return new SharedFrame(length, (form) => Buffer.concat(encodeMessage(form as Generation, frames)));
+  return new SharedFrame(length, (form) => {
+    const message = encodeMessage(Math.min(form, 2) as Generation, frames);
+    return Buffer.concat(ping && form === 3 ? [...message, pingCommand] : message);
+  });
 }
 
 class Subscriber {
@@ -127,6 +149,11 @@ class Subscriber {
       this.#topics.set(topic, present);
       if (present) this.#peer.connection.trust();
     } else this.#drop(topic, this.#topics.get(topic) === true);
+  }
+
+  get isHalite(): boolean {
+    for (const present of this.#topics.values()) if (present) return true;
+    return false;
   }
 
   closed(): void {

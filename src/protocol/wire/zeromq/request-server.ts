@@ -21,7 +21,8 @@ export async function listenRequests(options: ListenOptions, handler: RequestHan
     // Space for the route around the largest payload.
     maxBytes: limit + 4096,
     hardBytes: limit * 2 + 4096,
-    heartbeat: false,
+    // A connection that proved nothing must not live on its answers to PINGs.
+    heartbeat: 'proven',
     ready: () => undefined,
     command: () => undefined,
     closed: () => undefined,

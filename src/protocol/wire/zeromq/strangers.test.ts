@@ -27,6 +27,8 @@ const own = (peer: RawPeer): RawPeer => {
   return peer;
 };
 const client = (port: number) => bench.own(bench.transport.dial({ host: loopback, port }));
+/** With a time to live of 30 s. */
+const ping = command('PING', Buffer.from([1, 44]));
 const times = <T>(count: number, make: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n));
 
 /** Time for the deadlines advances second by second, while the sockets are real. */
@@ -139,6 +141,24 @@ describe('the request port', () => {
     await pass(6);
     await eventually(() => gone().length === 4, 'the slow one to be closed');
     expect(gone()).not.toContain('quiet');
+  });
+
+  it('pings only peers that proved who they are: nobody keeps a connection by answering PINGs', async () => {
+    const pass = clock();
+    const server = await bench.requests((one) => {
+      if (String(one.payload) === 'proof') one.trust();
+      one.reply(Buffer.from('reply'));
+    });
+    const proven = own(await zmtpPeer(server.port, 'REQ'));
+    const stranger = own(await zmtpPeer(server.port, 'REQ'));
+    proven.socket.write(request('proof'));
+    stranger.socket.write(request('none'));
+    const whole = handshakeBytes('ROUTER') + request('reply').length;
+    await eventually(() => [proven, stranger].every((peer) => peer.received().length >= whole), 'the replies');
+    await pass(2);
+    await eventually(() => proven.received().includes(ping), 'a PING');
+    await pass(10);
+    expect(stranger.received()).toHaveLength(whole);
   });
 
   it('closes connections that announce too much, in one frame or in many', async () => {
@@ -268,7 +288,6 @@ describe('the publish port', () => {
   it('pings silent peers of ZMTP 3.1 and closes those that do not answer; older ones are not pinged', async () => {
     const pass = clock();
     const publisher = await bench.publisher();
-    const ping = command('PING', Buffer.alloc(2));
     const answering = own(await zmtpPeer(publisher.port, 'SUB'));
     const dead = own(await zmtpPeer(publisher.port, 'SUB'));
     const older = own(await zmtpPeer(publisher.port, 'SUB', '', 0));
@@ -279,14 +298,41 @@ describe('the publish port', () => {
     await eventually(() => all.every((peer) => peer.received().length === handshakeBytes('XPUB')), 'the handshakes');
     for (let i = 0; i < 35 && !dead.socket.destroyed; i++) {
       await pass(1);
-      if (i === 11) await eventually(() => dead.received().length > handshakeBytes('XPUB'), 'a ping');
-      await pingsAnswered(answering, ping);
+      if (i === 1) await eventually(() => dead.received().length > handshakeBytes('XPUB'), 'a ping');
+      await pingsAnswered(answering);
     }
     await eventually(() => dead.socket.destroyed, 'the dead one to be closed');
     expect([answering.socket.destroyed, older.socket.destroyed]).toEqual([false, false]);
     expect(older.received()).toHaveLength(handshakeBytes('XPUB'));
     answering.socket.write(command('PING', Buffer.concat([Buffer.alloc(2), Buffer.from('mark')])));
     await eventually(() => answering.received().includes(command('PONG', 'mark')), 'the answer to a PING');
+  });
+
+  it('sends a PING with each publish, because one ends the time to live; not to others than silent peers of 3.1', async () => {
+    const publisher = await bench.publisher();
+    const current = own(await zmtpPeer(publisher.port, 'SUB'));
+    const beating = own(await zmtpPeer(publisher.port, 'SUB'));
+    const older = own(await zmtpPeer(publisher.port, 'SUB', '', 0));
+    const second = own(await rawPeer(publisher.port));
+    second.socket.write(Buffer.concat([greeting2(2), frame('\x01')]));
+    const oldest = own(await rawPeer(publisher.port));
+    oldest.socket.write(Buffer.from([1, 0]));
+    for (const peer of [current, beating, older]) peer.socket.write(frame('\x01'));
+    beating.socket.write(command('PING', Buffer.alloc(2)));
+    await eventually(() => beating.received().includes(command('PONG')), 'the answer to its PING');
+    const all = [current, beating, older, second, oldest];
+    let last = Buffer.alloc(0);
+    for (let n = 0; n < 3; n++) {
+      last = Buffer.from(`publish ${n}`);
+      await eventually(() => {
+        publisher.publish(last);
+        return all.every((peer) => peer.received().includes(last));
+      }, `publish ${n}`);
+    }
+    await eventually(() => current.received().subarray(-ping.length).equals(ping), 'the PING after it');
+    const count = current.received().toString('latin1').split(ping.toString('latin1')).length - 1;
+    expect(count).toBeGreaterThanOrEqual(3);
+    for (const peer of [beating, older, second, oldest]) expect(peer.received().includes('PING')).toBe(false);
   });
 
   it('sends everything to peers of ZMTP 1.0, which filter themselves, and by topic to ZMTP 2.0', async () => {
@@ -310,7 +356,7 @@ describe('the publish port', () => {
 });
 
 /** Waits for the answers to pings before time advances. */
-async function pingsAnswered(peer: RawPeer, ping: Buffer): Promise<void> {
+async function pingsAnswered(peer: RawPeer): Promise<void> {
   const bytes = peer.received();
   if (bytes.includes(ping)) await eventually(() => peer.socket.writableLength === 0, 'the answer');
   await new Promise((resolve) => setImmediate(resolve));

@@ -45,7 +45,7 @@ export async function subscribe(options: SubscribeOptions): Promise<Subscription
   });
 }
 
-function newSocket(options: SubscribeOptions, family: 4 | 6, topics: readonly string[]): Subscriber {
+export function newSocket(options: SubscribeOptions, family: 4 | 6, topics: readonly string[]): Subscriber {
   const socket = new Subscriber({
     ...singleUse,
     ipv6: family === 6,

@@ -21,5 +21,6 @@ export const commonAccess = [
     type: 'dict',
     default: {},
     doc: 'Users and functions that are refused even if another rule allows them.',
+    reload: true,
   },
 ] as const satisfies readonly OptionRow[];

@@ -71,7 +71,12 @@ export const commonDaemon = [
     doc: 'Append the process id to job ids, so that two jobs made in the same microsecond differ.',
   },
   { name: 'schedule', type: 'dict', default: {}, doc: 'Jobs to run at given times or intervals, by name.' },
-  { name: 'engines', type: 'list', default: [], doc: 'Long-running engine modules to start beside the daemon.' },
+  {
+    name: 'engines',
+    type: ['list', 'dict'],
+    default: [],
+    doc: 'Engines that run beside the daemon: names, or maps of a name and its options.',
+  },
   {
     name: 'saltenv',
     type: ['null', 'str'],
@@ -129,7 +134,7 @@ export const commonDaemon = [
       },
     },
     since: '3008.0',
-    doc: 'OpenTelemetry metrics settings.',
+    doc: 'Metrics: with `enabled: True` and `exporter: prometheus` the master serves `/metrics`, `/health/live` and `/health/ready` at `prometheus: {host, port}`. Other exporters, and metrics of minions, are not implemented.',
   },
   {
     name: 'optimization_order',

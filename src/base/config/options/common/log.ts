@@ -2,12 +2,13 @@
 import type { OptionRow } from '../row.ts';
 
 export const commonLog = [
-  { name: 'log_level', type: 'str', default: 'warning', doc: 'Lowest level shown on the console.' },
+  { name: 'log_level', type: 'str', default: 'warning', doc: 'Lowest level shown on the console.', reload: true },
   {
     name: 'log_level_logfile',
     type: ['null', 'str'],
     default: null,
     doc: "Lowest level written to the log file; unset means the console's level.",
+    reload: true,
   },
   { name: 'log_datefmt', type: 'str', default: '%H:%M:%S', doc: 'Time format of console lines.' },
   { name: 'log_datefmt_logfile', type: 'str', default: '%Y-%m-%d %H:%M:%S', doc: 'Time format of log file lines.' },
@@ -36,7 +37,13 @@ export const commonLog = [
     since: '3008.0',
     doc: 'Layout of the minion id where a log layout asks for `%(minion_id)s`.',
   },
-  { name: 'log_granular_levels', type: 'dict', default: {}, doc: 'Levels for single loggers, by logger name.' },
+  {
+    name: 'log_granular_levels',
+    type: 'dict',
+    default: {},
+    doc: 'Levels for single loggers, by logger name.',
+    reload: true,
+  },
   {
     name: 'log_rotate_max_bytes',
     type: 'int',

@@ -8,7 +8,7 @@ export const masterAccess = [
     default: {},
     doc: 'Authentication back ends, their users and what these may run.',
   },
-  { name: 'token_expire', type: 'duration', default: 43200, doc: 'Seconds a login token is valid.' },
+  { name: 'token_expire', type: 'duration', default: 43200, doc: 'Seconds a login token is valid.', reload: true },
   {
     name: 'token_expire_user_override',
     type: ['bool', 'dict'],
@@ -55,10 +55,22 @@ export const masterAccess = [
     default: false,
     doc: "Let the entry `*` add to a user's own permissions instead of being a fallback.",
   },
-  { name: 'peer', type: 'dict', default: {}, doc: 'Minions and the functions they may run on other minions.' },
+  {
+    name: 'peer',
+    type: 'dict',
+    default: {},
+    doc: 'Minions and the functions they may run on other minions.',
+    reload: true,
+  },
   { name: 'peer_run', type: 'dict', doc: 'Minions and the runners they may run.' },
   { name: 'mine_get', type: 'dict', doc: 'Minions and the functions of the mine they may read; all unless given.' },
-  { name: 'nodegroups', type: ['dict', 'list'], default: {}, doc: 'Named groups of minions, each a compound target.' },
+  {
+    name: 'nodegroups',
+    type: ['dict', 'list'],
+    default: {},
+    doc: 'Named groups of minions, each a compound target.',
+    reload: true,
+  },
   { name: 'netapi_enable_clients', type: 'strs', default: [], doc: 'Clients the API may use; empty means none.' },
   { name: 'netapi_disable_clients', type: 'strs', since: '3006.0', doc: 'Clients the API may not use.' },
   {

@@ -31,7 +31,13 @@ export const masterDaemon = [
     default: 100000,
     doc: 'Wanted limit of open files; raised at start when the system allows it.',
   },
-  { name: 'max_minions', type: 'int', default: 0, doc: 'Most minions that may be connected; 0 means no limit.' },
+  {
+    name: 'max_minions',
+    type: 'int',
+    default: 0,
+    doc: 'Most minions that may be connected; 0 means no limit.',
+    reload: true,
+  },
   { name: 'con_cache', type: 'bool', default: false, doc: 'Keep a list of connected minions for faster answers.' },
   { name: 'presence_events', type: 'bool', assumed: false, doc: 'Fire events when minions connect and disconnect.' },
   {
@@ -46,6 +52,7 @@ export const masterDaemon = [
     type: 'duration',
     default: 5,
     doc: 'Seconds a command waits for minions before it asks them whether they still work.',
+    reload: true,
   },
   {
     name: 'gather_job_timeout',
@@ -53,6 +60,7 @@ export const masterDaemon = [
     default: 10,
     since: '2014.7.0',
     doc: 'Seconds the question whether minions still work may take.',
+    reload: true,
   },
   {
     name: 'publish_timeout',

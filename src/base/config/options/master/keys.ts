@@ -8,8 +8,14 @@ export const masterKeys = [
     default: true,
     doc: 'Let a minion ask for the removal of its own key.',
   },
-  { name: 'autosign_file', type: 'path', doc: 'File with ids or patterns of keys to accept.' },
-  { name: 'autoreject_file', type: 'path', since: '2014.1.0', doc: 'File with ids or patterns of keys to reject.' },
+  { name: 'autosign_file', type: 'path', doc: 'File with ids or patterns of keys to accept.', reload: true },
+  {
+    name: 'autoreject_file',
+    type: 'path',
+    since: '2014.1.0',
+    doc: 'File with ids or patterns of keys to reject.',
+    reload: true,
+  },
   {
     name: 'autosign_grains_dir',
     type: 'path',
@@ -54,9 +60,9 @@ export const masterKeys = [
   },
   {
     name: 'master_sign_pubkey',
-    type: 'bool',
+    type: ['bool', 'str'],
     default: false,
-    doc: "Sign the master's public key in authentication answers.",
+    doc: "Sign the master's public key in authentication answers. A minion without `verify_master_pubkey_sign` refuses a signed key, and one with it refuses an unsigned one: with `auto`, those get it that demand it (Halite minions say so, others were prepared by `master.rotate_keys prepare=True`).",
   },
   {
     name: 'master_pubkey_signature',

@@ -56,9 +56,9 @@ export const masterNetwork = [
   },
   {
     name: 'rotate_aes_key',
-    type: 'bool',
+    type: ['bool', 'str'],
     default: true,
-    doc: 'Change the job key whenever a minion key is deleted or rejected.',
+    doc: 'Change the job key whenever a minion key is deleted or rejected. Masters of a cluster gather such changes for a minute; with `now` they do not.',
   },
   {
     name: 'request_server_ttl',

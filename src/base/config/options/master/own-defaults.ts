@@ -97,5 +97,5 @@ export const masterOwnPillar = [
 ] as const satisfies readonly OptionRow[];
 
 export const masterOwnAccess = [
-  { name: 'auto_accept', type: 'bool', default: false, doc: 'Accept new minion keys without asking.' },
+  { name: 'auto_accept', type: 'bool', default: false, doc: 'Accept new minion keys without asking.', reload: true },
 ] as const satisfies readonly OptionRow[];

@@ -8,6 +8,11 @@ export const masterSsh = [
   { name: 'roster_defaults', type: 'dict', since: '2017.7.0', doc: 'Values for roster entries that do not set them.' },
   { name: 'ssh_user', type: 'str', default: 'root', doc: 'User to log in as.' },
   { name: 'ssh_passwd', type: 'str', default: '', doc: 'Password to log in with.' },
+  {
+    name: 'ssh_passwd_command',
+    type: ['str', 'list'],
+    doc: 'Program that prints the password to log in with; a text is run by /bin/sh.',
+  },
   { name: 'ssh_priv_passwd', type: 'str', default: '', doc: 'Passphrase of the private key.' },
   { name: 'ssh_port', type: 'str', default: '22', doc: 'Port to connect to.' },
   { name: 'ssh_scan_ports', type: 'str', default: '22', doc: 'Ports tried by the scan roster.' },

@@ -17,6 +17,13 @@ export const masterSyndic = [
   { name: 'syndic_master_port', type: 'int', doc: 'Request port of the higher-level master.' },
   { name: 'syndic_log_file', type: 'path', default: '/var/log/salt/syndic', doc: 'Log file of the syndic.' },
   { name: 'syndic_pidfile', type: 'path', default: '/var/run/salt-syndic.pid', doc: 'Process id file of the syndic.' },
+  { name: 'syndic_user', type: 'str', doc: 'User that the syndic runs as; that of the master when it is not set.' },
+  {
+    name: 'syndic_mode',
+    type: 'str',
+    assumed: 'sync',
+    doc: 'What a syndic passes up: `sync` every event and every result, `cluster` results and lists of minions only.',
+  },
   { name: 'syndic_wait', type: 'duration', default: 5, doc: 'Seconds to wait for syndics to pass on results.' },
   {
     name: 'syndic_failover',

@@ -31,12 +31,18 @@ export const minionMaster = [
     doc: 'Expected fingerprint of the higher-level master, for a syndic.',
   },
   { name: 'master_shuffle', type: 'bool', default: false, since: '2014.7.0', doc: 'Old name of `random_master`.' },
-  { name: 'random_master', type: 'bool', default: false, since: '2014.7.0', doc: 'Try masters in random order.' },
+  {
+    name: 'random_master',
+    type: 'bool',
+    default: false,
+    since: '2014.7.0',
+    doc: 'Try masters in random order; with `master_failback` the first one stays the first.',
+  },
   {
     name: 'master_alive_interval',
     type: 'duration',
     default: 0,
-    doc: 'Seconds between checks that the master is reachable; 0 turns them off.',
+    doc: 'Seconds of silence after which a master counts as lost, with `master_type: failover`; 0 means 15.',
   },
   {
     name: 'master_failback',
@@ -50,14 +56,21 @@ export const minionMaster = [
     type: 'duration',
     default: 0,
     since: '2016.3.0',
-    doc: 'Seconds between checks of the first master.',
+    doc: 'Seconds between checks of the first master; 0 means `master_alive_interval`.',
   },
   {
     name: 'master_tries',
     type: 'int',
     default: 1,
     since: '2016.3.0',
-    doc: 'Rounds through the list of masters before giving up; -1 means without limit.',
+    doc: 'Rounds through the list of masters before the failure is reported and the wait grows; -1 means without limit.',
+  },
+  {
+    name: 'master_discover',
+    type: 'bool',
+    default: false,
+    since: 'Halite 0.1',
+    doc: 'Also connect to members of the cluster that `master` does not list.',
   },
   {
     name: 'source_interface_name',
@@ -81,7 +94,12 @@ export const minionMaster = [
     since: '2018.3.0',
     doc: 'Local port for the job connection; 0 means any.',
   },
-  { name: 'retry_dns', type: 'duration', default: 30, doc: "Seconds between attempts to resolve the master's name." },
+  {
+    name: 'retry_dns',
+    type: 'duration',
+    default: 30,
+    doc: "Seconds between attempts to resolve the master's name, with `retry_dns_count`.",
+  },
   {
     name: 'retry_dns_count',
     type: ['null', 'int'],

@@ -1,7 +1,6 @@
 // The commands of ZMTP 3: parsed from untrusted bytes, and those that a server sends.
 import { HaliteError } from '../../../../base/errors/index.ts';
 import { flags } from './frames.ts';
-import type { SocketType } from './greeting.ts';
 
 export interface Command {
   readonly name: string;
@@ -32,7 +31,7 @@ function property(name: string, value: string): Buffer {
   return Buffer.concat([Buffer.from([name.length]), Buffer.from(name), size, Buffer.from(value)]);
 }
 
-export function readyCommand(own: SocketType): Buffer {
+export function readyCommand(own: { readonly name: string }): Buffer {
   return commandFrame('READY', Buffer.concat([property('Socket-Type', own.name), property('Identity', '')]));
 }
 
@@ -40,7 +39,13 @@ export function errorCommand(reason: string): Buffer {
   return commandFrame('ERROR', Buffer.concat([Buffer.from([reason.length]), Buffer.from(reason)]));
 }
 
-export const pingCommand: Buffer = commandFrame('PING', Buffer.alloc(2));
+/** A peer that hears nothing more for this long disconnects by itself: the host of the master may have vanished. */
+export const timeToLiveMs = 30_000;
+const timeToLive = Buffer.alloc(2);
+timeToLive.writeUInt16BE(timeToLiveMs / 100);
+export const pingCommand: Buffer = commandFrame('PING', timeToLive);
+/** Asks for a PONG and promises nothing. */
+export const probeCommand: Buffer = commandFrame('PING', Buffer.alloc(2));
 
 /** The time within which the peer expects a message (0: none), and the answer to its PING. */
 export function readPing(body: Buffer): { ttlMs: number; pong: Buffer } {

@@ -63,7 +63,7 @@ export class FrameReader {
   skip(): boolean {
     const { length } = this.#head as FrameHead;
     const step = Math.min(length - this.#skipped, this.#left);
-    this.#cut(step);
+    this.#pass(step);
     this.#skipped += step;
     if (this.#skipped < length) return false;
     this.#skipped = 0;
@@ -72,15 +72,19 @@ export class FrameReader {
   }
 
   #cut(count: number): Buffer {
+    if (count === 0) return empty;
     const start = this.#at;
     const chunk = this.#chunk;
+    this.#pass(count);
+    return chunk.subarray(start, start + count);
+  }
+
+  #pass(count: number): void {
     this.#at += count;
     // Releases a chunk that is used up.
-    if (this.#at === chunk.length) {
-      this.#chunk = empty;
-      this.#at = 0;
-    }
-    return count === 0 ? empty : chunk.subarray(start, start + count);
+    if (this.#at < this.#chunk.length) return;
+    this.#chunk = empty;
+    this.#at = 0;
   }
 
   #readHead1(): FrameHead | undefined {
@@ -91,7 +95,7 @@ export class FrameReader {
     const length = width === 1 ? first : Number(this.#chunk.readBigUInt64BE(this.#at + 1));
     if (length === 0) throw malformed('a frame without flags');
     const flag = this.#chunk[this.#at + width] as number;
-    this.#cut(width + 1);
+    this.#pass(width + 1);
     return { length: length - 1, more: (flag & flags.more) !== 0, command: false };
   }
 
@@ -104,7 +108,7 @@ export class FrameReader {
     if (this.#left < 1 + width) return undefined;
     const at = this.#at + 1;
     const length = width === 1 ? (this.#chunk[at] as number) : Number(this.#chunk.readBigUInt64BE(at));
-    this.#cut(1 + width);
+    this.#pass(1 + width);
     return { length, more: (flag & flags.more) !== 0, command: (flag & flags.command) !== 0 };
   }
 }

@@ -35,6 +35,9 @@ export const signature = Buffer.from([0xff, 0, 0, 0, 0, 0, 0, 0, 1, 0x7f]);
 const rest3 = Buffer.alloc(fullBytes - signatureBytes);
 rest3.set([3, 1, ...Buffer.from('NULL')]);
 
+/** What a dialling side of ZMTP 3 sends at once: it need not know how old the other one is. */
+export const clientGreeting: Buffer = Buffer.concat([signature, rest3]);
+
 /** Parses the bytes received so far; undefined when more are needed. */
 export function readGreeting(bytes: Buffer): Greeting | undefined {
   if (bytes.length === 0) return undefined;

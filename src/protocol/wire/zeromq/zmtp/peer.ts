@@ -1,7 +1,16 @@
 // One ZMTP connection on the listening side: greeting, handshake, then messages and heartbeats.
 import { HaliteError } from '../../../../base/errors/index.ts';
 import type { Protocol, ServerConnection } from '../../link/server-connection.ts';
-import { errorCommand, malformed, pingCommand, readCommand, readPing, readReady, readyCommand } from './commands.ts';
+import {
+  errorCommand,
+  malformed,
+  pingCommand,
+  readCommand,
+  readPing,
+  readReady,
+  readyCommand,
+  timeToLiveMs,
+} from './commands.ts';
 import { type FrameHead, FrameReader } from './frame-reader.ts';
 import { encodeMessage } from './frames.ts';
 import {
@@ -16,8 +25,10 @@ import {
 const maxCommandBytes = 8192;
 const maxIdentityBytes = 255;
 const heartbeatMs = 10_000;
-const heartbeatTimeoutMs = 30_000;
 const none = Buffer.alloc(0);
+
+/** 1 and 2: the generation of its frames; 3: a PING may follow a message. */
+export type MessageForm = 1 | 2 | 3;
 
 /** The kind of the listening socket, and its handlers. */
 export interface Role {
@@ -26,8 +37,13 @@ export interface Role {
   /** Larger messages are skipped and reported as too large; above `hardBytes` the connection is closed. */
   readonly maxBytes: number;
   readonly hardBytes: number;
-  /** Whether to send PINGs to peers that can answer them. */
-  readonly heartbeat: boolean;
+  /** Which of the peers that can answer PINGs get them. */
+  readonly heartbeat: 'all' | 'proven' | 'none';
+  /**
+   * How soon to send a PING after other messages; only every 10 s when absent. Each message ends the time to live that
+   * libzmq counts, until the next PING.
+   */
+  pingAfterMs?(): number;
   ready(peer: ZmtpPeer): void;
   /** `tooLarge` is the size of a skipped message; `frames` are then those before the limit was exceeded. */
   message(peer: ZmtpPeer, frames: Buffer[], tooLarge: number): void;
@@ -54,7 +70,9 @@ export class ZmtpPeer implements Protocol {
   #judged: FrameHead | undefined;
   #ttlMs = 0;
   #pings = false;
-  #pingedAt = 0;
+  /** The first one is sent at once. */
+  #pingedAt = Number.NEGATIVE_INFINITY;
+  #writtenAtPing = 0;
 
   constructor(connection: ServerConnection, role: Role) {
     this.connection = connection;
@@ -69,6 +87,12 @@ export class ZmtpPeer implements Protocol {
 
   get generation(): Generation {
     return this.#greeting?.generation ?? 3;
+  }
+
+  /** How messages to it are encoded. Generations 2 and 3 have the same frames. */
+  get form(): MessageForm {
+    if (this.generation === 1) return 1;
+    return this.#canAnswer && !this.#pings ? 3 : 2;
   }
 
   send(frames: readonly Uint8Array[]): void {
@@ -190,18 +214,30 @@ export class ZmtpPeer implements Protocol {
     const unanswered = this.#pingedAt > heardAt;
     if (this.#ttlMs > 0 && silent > this.#ttlMs) this.connection.cut('idle', 'is no longer heard from');
     else if (!this.#canAnswer) return;
-    else if (unanswered && now - this.#pingedAt > heartbeatTimeoutMs - heartbeatMs) {
+    else if (unanswered && now - this.#pingedAt > timeToLiveMs - heartbeatMs) {
       this.connection.cut('idle', 'answers no heartbeat');
-    } else if (!unanswered && silent > heartbeatMs && out.unsent === 0) {
+    } else if (!unanswered && out.unsent === 0 && this.#pingIsDue(now, silent)) {
       this.#pingedAt = now;
       this.connection.write(pingCommand);
+      this.#writtenAtPing = out.written;
     }
+  }
+
+  /** A peer with heartbeats of its own notices by itself that we are gone. */
+  #pingIsDue(now: number, silent: number): boolean {
+    if (this.#pings) return silent > heartbeatMs;
+    const since = now - this.#pingedAt;
+    if (since > heartbeatMs) return true;
+    const soon = this.#role.pingAfterMs?.() ?? heartbeatMs;
+    return since > soon && this.connection.out.written !== this.#writtenAtPing;
   }
 
   /** Peers before ZMTP 3.1 may read a PING as a message: they get one only when they sent one. */
   get #canAnswer(): boolean {
     const greeting = this.#greeting;
-    if (!this.#role.heartbeat || !this.connection.ready || greeting?.generation !== 3) return false;
+    const { heartbeat } = this.#role;
+    if (heartbeat === 'none' || (heartbeat === 'proven' && !this.connection.proven)) return false;
+    if (!this.connection.ready || greeting?.generation !== 3) return false;
     return greeting.minor > 0 || this.#pings;
   }
 
