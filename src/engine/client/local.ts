@@ -1,10 +1,21 @@
 // Calls over the master's unix socket; items are streamed back.
 
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
+import { textField } from '../../base/codec/fields.ts';
 import { readValue } from '../../base/codec/json/index.ts';
-import { type Dict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import {
+  asDict,
+  asText,
+  type Dict,
+  dictEntries,
+  dictGet,
+  isDict,
+  newDict,
+  type PlainDict,
+  type Value,
+} from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import { wireTexts } from '../../protocol/job/job.ts';
 import { connectIpc, type IpcClient } from '../../protocol/wire/ipc.ts';
@@ -21,7 +32,7 @@ import {
   readTargetPreview,
   type TargetPreview,
 } from '../../protocol/wire/messages/local.ts';
-import type { LocalClient } from './api.ts';
+import type { ExternalCaller, LocalClient, MasterHealth } from './api.ts';
 import { ownSocketName, socketName } from './socket.ts';
 
 export interface LocalClientOptions {
@@ -38,7 +49,8 @@ export function callingUser(env: NodeJS.ProcessEnv = process.env): string {
 }
 
 /** Connects to the running master; daemon.unreachable when there is none. */
-export async function connectLocal(opts: LocalClientOptions): Promise<LocalClient> {
+export async function connectLocal(opts: LocalClientOptions, caller?: ExternalCaller): Promise<LocalClient> {
+  if (caller) return connectAs(opts, caller);
   const user = callingUser();
   const ipc = await connectSocket(opts);
   const identity = newDict([
@@ -51,9 +63,18 @@ export async function connectLocal(opts: LocalClientOptions): Promise<LocalClien
   return new SocketClient(ipc, identity);
 }
 
+/** A password is sent only with the call itself: it may be valid only once. */
+async function connectAs(opts: LocalClientOptions, caller: ExternalCaller): Promise<LocalClient> {
+  const ipc = await connectSocket(opts);
+  const identity = newDict(Object.entries(caller));
+  if ('token' in caller) void ipc.one('hello', identity).catch(() => undefined);
+  return new SocketClient(ipc, identity);
+}
+
 /** The master's user has a separate socket where other users have one too. */
 async function connectSocket({ sock_dir }: LocalClientOptions): Promise<IpcClient> {
   const connect = (name: string): Promise<IpcClient> => connectIpc(join(sock_dir, name), { what: 'salt-master' });
+  if (!existsSync(join(sock_dir, ownSocketName))) return connect(socketName);
   return connect(ownSocketName).catch(() => connect(socketName));
 }
 
@@ -90,6 +111,10 @@ class SocketClient implements LocalClient {
 
   publish(call: LocalPublish): AsyncIterable<JobItem> {
     return this.#call('publish', localPublishArgs(call), readJobItem);
+  }
+
+  attach(jid: string): AsyncIterable<JobItem> {
+    return this.#call('attach', newDict([['jid', jid]]), readJobItem);
   }
 
   runner(
@@ -134,6 +159,35 @@ class SocketClient implements LocalClient {
   ): Promise<void> {
     const list = changes.map(({ act, id }) => newDict(Object.entries({ act, id })));
     for await (const _done of this.#ipc.call('keys-changed', { changes: list, rotate, ...this.#identity })) return;
+  }
+
+  async recordSsh(record: PlainDict): Promise<void> {
+    await this.#ipc.one('ssh-record', { ...record, ...this.#identity });
+  }
+
+  async metrics(): Promise<string> {
+    const text = await this.#ipc.one('metrics', this.#identity);
+    if (typeof text !== 'string') throw new HaliteError('codec.malformed', 'The master sent no metrics');
+    return text;
+  }
+
+  async health(): Promise<MasterHealth> {
+    const answer = await this.#ipc.one('health', this.#identity);
+    const dict = asDict(answer) ?? newDict();
+    const why = asDict(dictGet(dict, 'why')) ?? newDict();
+    const reasons = dictEntries(why).map(([name, text]): [string, string] => [String(name), asText(text) ?? '']);
+    return { ready: dictGet(dict, 'ready') === true, why: Object.fromEntries(reasons) };
+  }
+
+  async login(): Promise<string> {
+    const answer = await this.#ipc.one('login', this.#identity);
+    const token = isDict(answer) ? textField(answer, 'token') : undefined;
+    if (token === undefined) throw new HaliteError('codec.malformed', 'The master sent no token');
+    return token;
+  }
+
+  async logout(): Promise<void> {
+    await this.#ipc.one('logout', this.#identity);
   }
 
   close(): void {

@@ -1,9 +1,10 @@
 // Runs the function (or functions) of a job and returns the outcome.
 import { isTruthy } from '../../base/codec/python/index.ts';
-import { asList, dictGet, isDict, newDict, oneOrMore, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { asList, dictGet, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import { docstring } from '../../extend/loader/index.ts';
 import type { PublishedJob } from '../../protocol/job/job.ts';
+import { execute, executorsOf } from './executors.ts';
 import { splitArguments } from './job-arguments.ts';
 import { failed, finished, type Outcome, thrownOutcome } from './outcome.ts';
 import { createContext, type JobState, type Runtime, runFound, shownJob } from './runtime.ts';
@@ -27,11 +28,15 @@ export async function callFunction(
   state.retcode = 0;
   try {
     refuseInBlackout(runtime, fun);
-    refuseExecutors(runtime, state.job);
+    const executors = executorsOf(runtime.opts(), state.job);
     // A function that the master runs on itself was not published: it sees no job.
     const published = runtime.opts()['__role'] === 'master' ? undefined : () => shownJob(state);
     const { args, kwargs } = await splitArguments(found.fn.params, arg, published);
-    const value = await runFound(found, args, kwargs, createContext(runtime, state));
+    const context = createContext(runtime, state);
+    const run = (): Promise<Value> => runFound(found, args, kwargs, context);
+    const value = executors
+      ? await execute(executors, { fun, args, kwargs, run }, { runtime, job: state.job, context })
+      : await run();
     return finished(value, state.retcode, found.fn.outputter);
   } catch (thrown) {
     return thrownOutcome(fun, thrown, docstring(found.fn));
@@ -102,14 +107,5 @@ function refuseInBlackout(runtime: Runtime, fun: string): void {
       'call.arguments',
       "Minion in blackout mode. Set 'minion_blackout' to False in pillar or grains to resume operations. Only saltutil.refresh_pillar allowed in blackout mode.",
     );
-  }
-}
-
-/** Executors other than the direct one do not exist yet: refused instead of running the job directly. */
-function refuseExecutors(runtime: Runtime, job: PublishedJob | undefined): void {
-  const asked = job?.options?.module_executors ?? runtime.opts()['module_executors'];
-  if (asked === undefined || asked === null || (isDict(asked) && Object.keys(asked).length === 0)) return;
-  for (const name of oneOrMore(asked)) {
-    if (name !== 'direct_call') throw new HaliteError('call.arguments', `Executor '${String(name)}' is not available`);
   }
 }

@@ -4,6 +4,7 @@ export { callFunction, executeJob } from './call.ts';
 export { collectGrains } from './collect-grains.ts';
 export { ArgumentError } from './errors.ts';
 export { execProgram } from './exec.ts';
+export { usesExecutors } from './executors.ts';
 export { splitArguments } from './job-arguments.ts';
 export { packShared } from './job-messages.ts';
 export { JobPool } from './job-pool.ts';
@@ -18,6 +19,7 @@ export {
   type Outcome,
 } from './outcome.ts';
 export { isAlive, killTree, signalTree } from './process-tree.ts';
+export { proxyServices } from './proxy-services.ts';
 export { jobReturn } from './return-load.ts';
 export {
   type ReturnerChoice,

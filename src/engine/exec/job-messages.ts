@@ -10,12 +10,17 @@ export type Packed = Uint8Array;
 export type ToJobProcess =
   /** Options, grains and pillar; sent once per version, not with every job. */
   | { readonly t: 'data'; readonly id: string; readonly sdkUrl: string | undefined; readonly body: Packed }
-  | { readonly t: 'grains' }
+  /** `device`: of a proxy minion whose device is connected. */
+  | { readonly t: 'grains'; readonly device: boolean }
   | { readonly t: 'run'; readonly hasMaster: boolean; readonly spool: string | undefined; readonly body: Packed }
   /** A result for returners: `{choice, load}`; many may be in progress at the same time. */
   | { readonly t: 'keep'; readonly n: number; readonly body: Packed }
   /** A request to the beacons: `{func, …}`. */
   | { readonly t: 'beacons'; readonly n: number; readonly hasMaster: boolean; readonly body: Packed }
+  /** Makes this the process of an engine: `{name, module, config}`. */
+  | { readonly t: 'engine'; readonly hasMaster: boolean; readonly body: Packed }
+  /** Events for one reader of an engine: `[[tag, data], …]`; `dropped` were lost before them. */
+  | { readonly t: 'events'; readonly n: number; readonly dropped: number; readonly body: Packed }
   | { readonly t: 'reply'; readonly n: number; readonly raw: boolean; readonly body: Packed }
   | { readonly t: 'failure'; readonly n: number; readonly code: string; readonly message: string }
   | { readonly t: 'end' };
@@ -29,7 +34,19 @@ export type FromJobProcess =
   | { readonly t: 'beacons'; readonly n: number; readonly body: Packed }
   /** Reports of beacons: `{events}` or `{ran_once}`. */
   | { readonly t: 'beacon'; readonly body: Packed }
-  | { readonly t: 'call'; readonly n: number; readonly method: ServiceName; readonly body: Packed }
+  /** An engine runs or has ended: `{state, origin}` or `{state, error, unusable}`. */
+  | { readonly t: 'engine'; readonly body: Packed }
+  /** An engine wants events, has read all that it got, or wants no more. */
+  | { readonly t: 'listen'; readonly n: number; readonly tags: string[] }
+  | { readonly t: 'more' | 'unlisten'; readonly n: number }
+  /** `minion`: which one calls, in a process that serves several. */
+  | {
+      readonly t: 'call';
+      readonly n: number;
+      readonly method: ServiceName;
+      readonly body: Packed;
+      readonly minion?: string;
+    }
   | { readonly t: 'progress'; readonly text: string }
   /** A command was started or has ended; it is ended together with the job. */
   | { readonly t: 'exec'; readonly pid: number; readonly on: boolean }

@@ -12,6 +12,7 @@ import type { PublishedJob } from '../../protocol/job/job.ts';
 import { isProblem } from '../../protocol/wire/messages/fields.ts';
 import { readPublishedJob } from '../../protocol/wire/messages/job.ts';
 import { returnFields } from '../../protocol/wire/messages/job-return.ts';
+import { providePython } from '../python/index.ts';
 import { executeJob } from './call.ts';
 import { collectGrains } from './collect-grains.ts';
 import { execProgram } from './exec.ts';
@@ -19,11 +20,13 @@ import { type FromJobProcess, type Packed, type SharedData, type ToJobProcess, u
 import { createRemoteServices } from './job-services.ts';
 import { matchesMinion } from './match.ts';
 import { failed, type Outcome } from './outcome.ts';
+import { pacedProgress } from './paced-progress.ts';
+import { proxyServices } from './proxy-services.ts';
 import { jobReturn } from './return-load.ts';
 import { callForReturner } from './returners/call.ts';
 import { ReturnerProcess } from './returners/returner-process.ts';
 import { returnerChoice } from './returners/sessions.ts';
-import type { Runtime } from './runtime.ts';
+import { createContext, type Runtime } from './runtime.ts';
 import { writeSpoolFile } from './spool-file.ts';
 import { pythonTraceback } from './traceback.ts';
 
@@ -31,7 +34,6 @@ function send(message: FromJobProcess): void {
   if (process.connected) process.send?.(message, () => undefined);
 }
 
-const progressEveryMs = 200;
 const remote = createRemoteServices(send);
 let id = '';
 let shared: SharedData = { opts: {}, grains: {}, pillar: {} };
@@ -40,11 +42,14 @@ let sdkUrl: string | undefined;
 let busy = false;
 let offers: JobProcessOffers = {};
 let beacons: Promise<BeaconProcess> | undefined;
+let engine: Promise<EngineProcess> | undefined;
 
 /** Higher-level parts that are provided to functions. */
 export interface JobProcessOffers extends Pick<Runtime, 'states' | 'master'> {
   /** Makes this the process of the beacons. */
   readonly beacons?: (host: BeaconProcessHost) => Promise<BeaconProcess>;
+  /** Makes this the process of an engine. */
+  readonly engine?: (host: EngineProcessHost) => Promise<EngineProcess>;
 }
 
 export interface BeaconProcessHost {
@@ -56,6 +61,22 @@ export interface BeaconProcessHost {
 
 export interface BeaconProcess {
   answer(request: PlainDict): Promise<PlainDict>;
+  stop(): Promise<void>;
+}
+
+export interface EngineProcessHost {
+  readonly runtime: () => Runtime;
+  readonly log: ExtensionLog;
+  readonly send: (message: FromJobProcess) => void;
+  /** Tells the daemon how the engine stands. */
+  readonly say: (body: PlainDict) => void;
+  /** The engine has ended: so does the process. */
+  readonly leave: () => void;
+}
+
+export interface EngineProcess {
+  start(body: PlainDict): void;
+  events(n: number, dropped: number, body: Packed): void;
   stop(): Promise<void>;
 }
 
@@ -75,22 +96,30 @@ function plainFields(fields: Readonly<Record<string, unknown>>): Record<string, 
   );
 }
 
+/** Tells the daemon which programs have to be ended with this process. */
+const execWatcher = {
+  started: (pid: number) => send({ t: 'exec', pid, on: true }),
+  ended: (pid: number) => send({ t: 'exec', pid, on: false }),
+};
+
+/** One worker for one job: started when a function in Python is called, ended with the job. */
+const python = providePython({ opts: () => shared.opts, log, workers: 'shared', watcher: execWatcher });
+const quiet = { signal: new AbortController().signal, progress: () => undefined };
+
 function currentLoader(): Loader {
   loader ??= new Loader({
     opts: () => shared.opts,
     grains: () => shared.grains as Dict,
     log,
     userCode: 'import',
+    python: python.source,
+    pythonCaller: () => createContext(runtime(false), { ...quiet, retcode: 0 }),
     ...(sdkUrl ? { sdkUrl } : {}),
   });
   return loader;
 }
 
 function runtime(hasMaster: boolean): Runtime {
-  const watcher = {
-    started: (pid: number) => send({ t: 'exec', pid, on: true }),
-    ended: (pid: number) => send({ t: 'exec', pid, on: false }),
-  };
   return {
     id,
     loader: currentLoader(),
@@ -99,7 +128,7 @@ function runtime(hasMaster: boolean): Runtime {
     opts: () => shared.opts,
     grains: () => shared.grains as Dict,
     pillar: () => shared.pillar as Dict,
-    exec: (file, args, options, signal) => execProgram(file, args, options, signal, watcher),
+    exec: (file, args, options, signal) => execProgram(file, args, options, signal, execWatcher),
     match: (expression, kind) => matchesMinion({ id, ...shared }, expression, kind),
     ...(offers.states ? { states: offers.states } : {}),
     ...(offers.master ? { master: offers.master } : {}),
@@ -116,37 +145,18 @@ const returners = new ReturnerProcess(currentLoader, () => ({
 /** Shows in the process list what this process is running. */
 const program = (): string => (shared.opts['__role'] === 'master' ? 'salt-master' : 'salt-minion');
 
-/** The daemon forwards one line per second: the first immediately, then the newest at intervals. */
-function pacedProgress(): { say(text: string): void; end(): void } {
-  let waiting: string | undefined;
-  let timer: NodeJS.Timeout | undefined;
-  const flush = (): void => {
-    timer = undefined;
-    if (waiting === undefined) return;
-    send({ t: 'progress', text: waiting });
-    waiting = undefined;
-    timer = setTimeout(flush, progressEveryMs).unref();
-  };
-  return {
-    say(text) {
-      waiting = text;
-      if (!timer) flush();
-    },
-    end: () => clearTimeout(timer),
-  };
-}
-
 async function run(job: PublishedJob, hasMaster: boolean, spool: string | undefined): Promise<void> {
   busy = true;
   cancelCollection();
   process.title = `${program()} job ${job.jid}`;
   const control = new AbortController();
-  const progress = pacedProgress();
+  const progress = pacedProgress((text) => send({ t: 'progress', text }));
   const state = { job, signal: control.signal, progress: progress.say, retcode: 0 };
   currentLoader().retryMissing();
   const outcome = await executeJob(runtime(hasMaster), state).catch((thrown: unknown) =>
     failed(`The minion function caused an exception: ${pythonTraceback(thrown)}`),
   );
+  python.release();
   busy = false;
   progress.end();
   process.title = `${program()} job process`;
@@ -155,12 +165,14 @@ async function run(job: PublishedJob, hasMaster: boolean, spool: string | undefi
   else await leaveResult(job, outcome, spool);
 }
 
-async function grains(): Promise<void> {
+async function grains(withDevice: boolean): Promise<void> {
   busy = true;
-  const found = await collectGrains(currentLoader(), shared.opts, log).then(
+  const device = withDevice ? proxyServices(remote.services(false), shared.opts) : undefined;
+  const found = await collectGrains(currentLoader(), shared.opts, log, device).then(
     (value): Outcome => ({ return: value, retcode: 0, success: true }),
     (error: unknown) => failed(messageOf(error)),
   );
+  python.release();
   busy = false;
   send({ t: 'done', body: packOutcome(found) });
 }
@@ -178,9 +190,22 @@ async function askBeacons(message: Extract<ToJobProcess, { t: 'beacons' }>): Pro
   send({ t: 'beacons', n: message.n, body: packValue(answer ?? {}) });
 }
 
+/** From now on this process runs one engine, until that or the daemon ends. */
+function startEngine({ hasMaster, body }: Extract<ToJobProcess, { t: 'engine' }>): void {
+  const start = unpackDict(body);
+  process.title = `${program()} engine ${String(start['name'])}`;
+  // Ended by its daemon, which is asked by the same signal when a terminal or a supervisor sends it to all.
+  process.on('SIGTERM', leave);
+  engine ??= offers.engine?.({
+    ...{ log, send, leave, runtime: () => runtime(hasMaster) },
+    say: (said) => send({ t: 'engine', body: packValue(said) }),
+  });
+  void engine?.then((found) => found.start(start));
+}
+
 /** Closes everything and ends. */
 function leave(): void {
-  const stopping = beacons?.then((found) => found.stop());
+  const stopping = Promise.all([beacons?.then((found) => found.stop()), engine?.then((found) => found.stop())]);
   void Promise.allSettled([returners.settle(), stopping]).finally(() => process.exit(0));
 }
 
@@ -224,7 +249,7 @@ function receive(message: ToJobProcess): void {
       return;
     }
     case 'grains':
-      void grains();
+      void grains(message.device);
       return;
     case 'run':
       void run(readJob(message.body), message.hasMaster, message.spool);
@@ -235,6 +260,12 @@ function receive(message: ToJobProcess): void {
       return;
     case 'beacons':
       void askBeacons(message);
+      return;
+    case 'engine':
+      startEngine(message);
+      return;
+    case 'events':
+      void engine?.then((found) => found.events(message.n, message.dropped, message.body));
       return;
     case 'reply':
     case 'failure':

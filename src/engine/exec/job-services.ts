@@ -21,16 +21,17 @@ export function createRemoteServices(send: (message: FromJobProcess) => void) {
   let last = 0;
   let closed = false;
 
-  const call = (method: ServiceName, ...args: Value[]): Promise<Value> =>
+  const callFor = (minion: string | undefined, method: ServiceName, args: readonly Value[]): Promise<Value> =>
     new Promise((resolve, reject) => {
       if (closed) return reject(new HaliteError('daemon.unreachable', 'The minion daemon has ended'));
       const n = ++last;
       waiting.set(n, { resolve, reject });
-      send({ t: 'call', n, method, body: packValue(args) });
+      send({ t: 'call', n, method, body: packValue([...args]), ...(minion === undefined ? {} : { minion }) });
     });
 
-  return {
-    services: (hasMaster: boolean): MinionServices => ({
+  const servicesOf = (hasMaster: boolean, minion?: string): MinionServices => {
+    const call = (method: ServiceName, ...args: Value[]): Promise<Value> => callFor(minion, method, args);
+    return {
       hasMaster,
       running: async () => (await call('running')) as unknown as RunningJob[],
       signalJob: async (jid, signal) => String(await call('signalJob', jid, signal)),
@@ -43,7 +44,15 @@ export function createRemoteServices(send: (message: FromJobProcess) => void) {
       reloadExtensions: async () => void (await call('reloadExtensions')),
       schedule: async (request) => (await call('schedule', request)) as PlainDict,
       beacons: async (request) => (await call('beacons', request)) as PlainDict,
-    }),
+      masters: async () => (await call('masters')) as PlainDict[],
+      handover: async (request) => (await call('handover', request)) as PlainDict,
+      masterKey: async () => (await call('masterKey')) as PlainDict,
+      proxy: (request) => call('proxy', request),
+    };
+  };
+
+  return {
+    services: servicesOf,
     receive(message: Answer): void {
       const request = waiting.get(message.n);
       if (!request) return;
@@ -122,6 +131,16 @@ async function dispatch(
     case 'beacons':
       if (!services.beacons) throw new HaliteError('daemon.unreachable', 'There are no beacons here');
       return plain(await services.beacons(first as PlainDict));
+    case 'handover':
+      if (!services.handover) throw new HaliteError('daemon.unreachable', 'There is no running minion here');
+      return plain(await services.handover(first as PlainDict));
+    case 'masterKey':
+      return plain((await services.masterKey?.()) ?? newDict());
+    case 'proxy':
+      if (!services.proxy) throw new HaliteError('daemon.unreachable', 'There is no proxied device here');
+      return plain(await services.proxy(first as PlainDict));
+    case 'masters':
+      return plain((await services.masters?.()) ?? []);
     default:
       throw new HaliteError('call.unknown', `No such service: ${String(method)}`);
   }

@@ -100,7 +100,7 @@ export class JobWorker {
       this.#send({ t: 'data', id: data.id, sdkUrl: data.sdkUrl, body: data.body });
     }
     if (job) this.#send({ t: 'run', hasMaster: services.hasMaster, spool, body: packValue(jobFields(job)) });
-    else this.#send({ t: 'grains' });
+    else this.#send({ t: 'grains', device: services.proxy !== undefined });
   }
 
   /** Sends a signal to the job's whole process tree. Signal 9 waits until no process of it is left. */

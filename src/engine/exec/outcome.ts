@@ -1,7 +1,7 @@
 // The outcome of a function call, with the texts and codes of a Salt minion.
 import { isTruthy } from '../../base/codec/python/index.ts';
 import { dictGet, isDict, type Value } from '../../base/codec/value.ts';
-import { HaliteError } from '../../base/errors/index.ts';
+import { HaliteError, PythonEnded, PythonException } from '../../base/errors/index.ts';
 import { ArgumentError, CommandNotFoundError } from './errors.ts';
 import { pythonTraceback } from './traceback.ts';
 
@@ -42,6 +42,7 @@ export function thrownOutcome(fun: string, thrown: unknown, doc: string): Outcom
   if (!isHaliteError(thrown)) return failed(`The minion function caused an exception: ${pythonTraceback(thrown)}`);
   return failed(
     thrown.code === 'call.failed' ? `ERROR: ${thrown.message}` : `ERROR executing '${fun}': ${thrown.message}`,
+    thrown instanceof PythonEnded && thrown.status > 0 ? thrown.status : generic,
   );
 }
 
@@ -58,8 +59,9 @@ export function isCommandNotFound(thrown: unknown): thrown is Error {
 
 /**
  * A TypeError that a module raises as Python's; JavaScript's own TypeError is a defect of the program and keeps its
- * trace.
+ * trace, and so does one inside of a user's Python function, whose arguments were bound before.
  */
 export function isPythonTypeError(thrown: unknown): thrown is Error {
-  return thrown instanceof Error && thrown.name === 'TypeError' && !(thrown instanceof TypeError);
+  if (thrown instanceof TypeError || thrown instanceof PythonException) return false;
+  return thrown instanceof Error && thrown.name === 'TypeError';
 }

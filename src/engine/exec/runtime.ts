@@ -18,8 +18,10 @@ import type { PublishedJob } from '../../protocol/job/job.ts';
 import { jobFields } from '../../protocol/wire/messages/job.ts';
 import { createFileClient } from '../files/client/client.ts';
 import { bindArguments } from './bind.ts';
+import { proxyServices } from './proxy-services.ts';
 import { renderHost } from './render-host.ts';
 import { createSdb } from './sdb.ts';
+import { userSerializer } from './serializers.ts';
 
 export interface Runtime {
   readonly id: string;
@@ -97,6 +99,9 @@ export function createContext(runtime: Runtime, state: JobState): ModuleContext 
     get master() {
       return runtime.master?.(runtime);
     },
+    get proxy() {
+      return proxyServices(runtime.minion, opts);
+    },
     registry: remembered(registries, runtime.loader, () => createRegistry(runtime.loader)),
     cache: state.cache ?? remembered(caches, runtime.loader, () => new Map<string, unknown>()),
     call: (fun, ...args) => context.callWith<string>(fun, args, noKwargs),
@@ -122,6 +127,7 @@ export function createContext(runtime: Runtime, state: JobState): ModuleContext 
     async show(data, outputter, options) {
       return (await runtime.loader.get('outputters', outputter))?.extension.render(data, options);
     },
+    serializer: (name) => userSerializer(runtime.loader, name, context),
     setRetcode: (retcode) => {
       state.retcode = retcode;
     },

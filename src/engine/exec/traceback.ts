@@ -1,10 +1,11 @@
 // Formats a JavaScript error as a Python traceback, which scripts around Salt search for.
-import { messageOf } from '../../base/errors/index.ts';
+import { messageOf, PythonException } from '../../base/errors/index.ts';
 
 const frame = /^\s+at (?:async )?(?:(.+?) \()?(.+?):(\d+):\d+\)?$/;
 
 /** `Traceback (most recent call last): … Exception: text`, innermost call last. */
 export function pythonTraceback(thrown: unknown): string {
+  if (thrown instanceof PythonException) return thrown.trace;
   const lines = ['Traceback (most recent call last):'];
   const stack = thrown instanceof Error ? (thrown.stack ?? '') : '';
   const frames = stack.split('\n').filter((line) => frame.test(line) && !line.includes('node:internal'));

@@ -33,9 +33,7 @@ beforeEach(() => {
   writeTree(folder.path, {
     'base/_modules/hello.js': 'export const hi = () => 1;',
     'base/_modules/sub/deep.mjs': 'export const deep = () => 2;',
-    'base/_modules/python.py': 'def x(): pass',
     'base/_modules/types.d.ts': 'export interface X {}',
-    'base/_modules/readme.txt': 'text',
     'base/_grains/mine.js': 'export default {};',
     'base/_modules_old/no.js': '',
     'dev/_modules/hello.js': 'export const hi = () => "dev";',
@@ -60,6 +58,29 @@ it('copies what the file server has and reports what is new', async () => {
   expect(have('modules')).toEqual(['hello.js', 'sub/deep.mjs']);
   expect(statSync(at('ext/modules')).mode & 0o777).toBe(0o700);
   expect(master.reloads).toBe(1);
+});
+
+it('copies Python with everything that belongs to it, and leaves what Python compiled', async () => {
+  writeTree(folder.path, {
+    'base/_modules/python.py': 'def x(): pass',
+    'base/_modules/package/__init__.py': '',
+    'base/_modules/package/data.txt': 'text',
+    'base/_modules/__pycache__/python.cpython-311.pyc': 'x',
+  });
+  const names = [
+    'modules.hello',
+    'modules.package.__init__',
+    'modules.package.data',
+    'modules.python',
+    'modules.sub.deep',
+  ];
+  expect((await client.syncExtensions(['modules'])).synced['modules']?.toSorted()).toEqual(names);
+  writeTree(folder.path, { 'ext/modules/__pycache__/python.cpython-311.pyc': 'x' });
+  expect((await client.syncExtensions(['modules'])).touched).toBe(false);
+  expect(have('modules')).toContain('__pycache__/python.cpython-311.pyc');
+  rmSync(at('base/_modules/package'), { recursive: true });
+  expect((await client.syncExtensions(['modules'])).touched).toBe(true);
+  expect(existsSync(at('ext/modules/package'))).toBe(false);
 });
 
 it('reports nothing and reloads nothing when nothing changed', async () => {

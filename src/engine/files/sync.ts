@@ -26,8 +26,8 @@ interface Listed extends SyncParts {
   list(saltenv: string): Promise<readonly string[]>;
 }
 
-/** Files that can be extensions; Python modules next to them are for Salt's own minions. */
-const extensionFile = /(?:\.m?js|(?<!\.d)\.ts)$/;
+/** What Python or an editor left beside the sources. Everything else is fetched, as by Salt: packages need their data. */
+const leftover = /(?:\.pyc|\.pyo|\.d\.ts|~)$|(?:^|\/)__pycache__\//;
 
 /** Updates `kinds` (`modules`, `states`, `output`, …); files that are no longer on the file server are removed. */
 export async function syncExtensions(
@@ -89,7 +89,7 @@ async function findSources(parts: Listed, kind: string, options: SyncOptions): P
   const denied = nameTest(kind, options.blacklist ?? parts.opts['extmod_blacklist'] ?? null, false);
   for (const saltenv of options.saltenv ?? ['base']) {
     for (const path of await parts.list(saltenv)) {
-      if (!path.startsWith(`_${kind}/`) || !extensionFile.test(path)) continue;
+      if (!path.startsWith(`_${kind}/`) || leftover.test(path)) continue;
       const rel = path.slice(kind.length + 2);
       const name = rel.replace(/\.\w+$/, '').replaceAll('/', '.');
       if (!allowed(name) || denied(name)) continue;
@@ -109,7 +109,7 @@ function nameTest(kind: string, list: Value, otherwise: boolean): (name: string)
   return (name) => names.includes(name);
 }
 
-const reasonMark = '// Could not be synced.';
+const reasonMark = 'Could not be synced.';
 
 /**
  * Instead of a file that cannot be used, one that throws the reason: a call of one of its functions says it then. An
@@ -117,8 +117,9 @@ const reasonMark = '// Could not be synced.';
  */
 async function saveReason(dest: string, problem: string): Promise<boolean> {
   const existing = await readFile(dest, 'utf8').catch(() => undefined);
-  const content = `${reasonMark}\nthrow new Error(${JSON.stringify(problem)});\n`;
-  if (existing === content || (existing !== undefined && !existing.startsWith(reasonMark))) return false;
+  const [mark, throws] = dest.endsWith('.py') ? ['# ', 'raise ImportError'] : ['// ', 'throw new Error'];
+  const content = `${mark}${reasonMark}\n${throws}(${JSON.stringify(problem)})\n`;
+  if (existing === content || (existing !== undefined && !existing.includes(reasonMark))) return false;
   return write(dest, Buffer.from(content), existing !== undefined);
 }
 
@@ -143,7 +144,8 @@ async function removeOthers(folder: string, keep: ReadonlySet<string>): Promise<
   let removed = false;
   for (const entry of entries) {
     const path = join(entry.parentPath, entry.name);
-    if (entry.isDirectory() || keep.has(relative(folder, path))) continue;
+    // What Python compiled is of no use without its source, but does no harm: removing it would count as a change.
+    if (entry.isDirectory() || entry.parentPath.endsWith('/__pycache__') || keep.has(relative(folder, path))) continue;
     await unlink(path);
     removed = true;
   }

@@ -4,6 +4,7 @@ import { newDict, type Value } from '../../base/codec/value.ts';
 import { Loader, sdkUrl } from '../../extend/loader/index.ts';
 import type { ExtensionLog } from '../../extend/sdk/index.ts';
 import { execProgram } from '../exec/index.ts';
+import { providePython } from '../python/index.ts';
 import { pillarFunctions } from './functions.ts';
 import { GitFolders } from './git-folders.ts';
 import type { PillarHost } from './types.ts';
@@ -15,11 +16,14 @@ export interface ProcessHost {
 
 export function createProcessHost(opts: Readonly<Record<string, Value>>, log: ExtensionLog): ProcessHost {
   const sdk = sdkUrl();
+  // One worker for all compilations of this process; it is not kept while nobody needs it.
+  const python = providePython({ opts: () => opts, log, workers: 'shared', idleMs: 30_000 });
   const loader = new Loader({
     opts: () => opts,
     grains: () => newDict(),
     log,
     userCode: 'import',
+    python: python.source,
     ...(sdk ? { sdkUrl: sdk } : {}),
   });
   const git = new GitFolders(join(String(opts['cachedir'] ?? '.'), 'git_pillar'), log);

@@ -1,21 +1,10 @@
 // Renderers of Salt that Halite does not have, and what to do instead.
 
-const python =
-  'it runs Python code, which Halite does not. Write the file as Jinja and YAML, or as code with "#!js" (docs/guide/rendering.md)';
-const template =
-  'its templates are Python code, which Halite does not run. Write the template as Jinja, or the file as code with "#!js" (docs/guide/rendering.md)';
 const format = 'the format is not built in. Use YAML or JSON, or add a renderer of that name to salt://_renderers';
 const decryption =
   'this kind of decryption is not built in. Use gpg, or add a renderer of that name to salt://_renderers';
 
 const reasons: Readonly<Record<string, string>> = {
-  py: python,
-  pydsl: python,
-  pyobjects: python,
-  mako: template,
-  wempy: template,
-  genshi: template,
-  cheetah: template,
   dson: format,
   msgpack: format,
   nacl: decryption,

@@ -5,6 +5,7 @@ import { RenderError, type RendererContext, type RenderRequest } from '../../ext
 import type { RenderHost } from './host.ts';
 import { type PipeStep, parsePipe, shebangOf, shebangOfString } from './pipe.ts';
 import { hasNoJinja } from './plain-text.ts';
+import { pythonOf } from './python-step.ts';
 import { readSource } from './read-source.ts';
 import { refusalOf } from './refused.ts';
 
@@ -118,6 +119,7 @@ function contextOf(host: RenderHost, argline: string, request: RenderRequest, fi
       const context = newDict([...Object.entries(request.context ?? {}), ...Object.entries(more.variables ?? {})]);
       return runStep(host, { name, argline: more.argline ?? '', found }, source, { ...request, context }, first);
     },
+    ...pythonOf(host, request),
     keepSecret: host.keepSecret ?? noSecrets,
   };
 }

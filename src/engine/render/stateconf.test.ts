@@ -78,7 +78,7 @@ describe('stateconf', () => {
 
   it('refuses renderers that run Python, and data without -p', async () => {
     await expect(render({ sls: 'm', text: '#!stateconf yaml . mako\na: test.nop\n' }, host({}))).rejects.toThrow(
-      '#!js',
+      'needs Python',
     );
     await expect(render({ sls: 'm', text: '#!yaml|stateconf\na: test.nop\n' }, host({}))).rejects.toThrow(
       'only with -p',

@@ -19,6 +19,8 @@ export interface Due {
   readonly entry: Entry;
   readonly fun: string;
   readonly lateMs: number;
+  /** The time for which it was due, without a random delay. */
+  readonly meant: Date;
 }
 
 /**
@@ -90,10 +92,11 @@ export function evaluate(entry: Entry, now: Date, options: EvaluateOptions): Due
   const asked = takeAsked(entry, now, options.graceMs);
   const fun = functionOf(data);
   if (first && state.nextFire && isTruthy(data['run_on_start'] ?? null))
-    return start(entry, timing, now, options, { entry, fun, lateMs: 0 });
+    return start(entry, timing, now, options, { entry, fun, lateMs: 0, meant: now });
   const at = state.splayed ?? state.nextFire;
   const due = at !== undefined && secondOf(at) <= secondOf(now);
   if (!due && !asked) return undefined;
+  const meant = (due ? state.nextFire : asked) ?? now;
   const lateMs = due ? Math.max(0, now.getTime() - at.getTime()) : 0;
   const missed = due && !asked && isNamed(timing) && lateMs > options.graceMs;
   const verdict: Verdict = missed
@@ -105,7 +108,7 @@ export function evaluate(entry: Entry, now: Date, options: EvaluateOptions): Due
     return undefined;
   }
   if (verdict.reason) state.skipped = { reason: verdict.reason, at: now };
-  if (verdict.run) return start(entry, timing, now, options, { entry, fun: verdict.instead ?? fun, lateMs });
+  if (verdict.run) return start(entry, timing, now, options, { entry, fun: verdict.instead ?? fun, lateMs, meant });
   if (due && !(verdict.staysDue && timing.kind === 'interval')) arm(entry, timing, now, now, options);
   return undefined;
 }

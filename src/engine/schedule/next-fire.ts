@@ -10,6 +10,8 @@ export interface TimeTools {
   readonly cron: (pattern: string, after: Date) => Date | undefined;
   /** Pillar and grains, in this order: their `whens` name times. */
   readonly sources: readonly Dict[];
+  /** Several daemons evaluate the same jobs: intervals count from 1970, so that all mean the same times. */
+  readonly aligned?: boolean;
 }
 
 export type NextFire = { readonly at: Date | undefined } | { readonly error: string };
@@ -26,7 +28,7 @@ export function momentOf(value: Value | undefined, now: Date): Date | undefined 
 export function nextFire(timing: Timing, begin: Date, after: Date, name: string, tools: TimeTools): NextFire {
   switch (timing.kind) {
     case 'interval':
-      return { at: new Date(begin.getTime() + timing.seconds * 1000) };
+      return { at: new Date(tools.aligned ? aligned(begin, timing.seconds) : begin.getTime() + timing.seconds * 1000) };
     case 'once': {
       const at = timing.text instanceof Date ? timing.text : parseLocalTime(pyStr(timing.text), timing.format);
       if (!at)
@@ -40,6 +42,11 @@ export function nextFire(timing: Timing, begin: Date, after: Date, name: string,
     case 'cron':
       return nextCron(timing.pattern, after, name, tools);
   }
+}
+
+function aligned(begin: Date, seconds: number): number {
+  const ms = Math.max(1, seconds) * 1000;
+  return (Math.floor(begin.getTime() / ms) + 1) * ms;
 }
 
 /** A pattern that never matches (31 February) is as invalid as one that cannot be parsed. */

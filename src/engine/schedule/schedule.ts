@@ -25,6 +25,8 @@ export interface ScheduledRun {
   readonly args: Value[];
   readonly kwargs: PlainDict | undefined;
   readonly data: PlainDict;
+  /** The time for which it was due. */
+  readonly meant: Date;
 }
 
 export interface ScheduleHost {
@@ -38,6 +40,8 @@ export interface ScheduleHost {
   readonly run: (run: ScheduledRun) => void;
   /** Saves the jobs that do not come from the pillar. */
   readonly persist: (schedule: PlainDict) => Promise<void>;
+  /** Members of a cluster evaluate the same jobs: all of them mean the same times. */
+  readonly aligned?: boolean;
   /** How late a job for a given time may be. */
   readonly graceMs: number;
 }
@@ -114,7 +118,7 @@ export class Schedule {
     const entry = this.entry(name);
     if (!entry) return false;
     entry.state.called = true;
-    await this.#launch([{ entry, fun: functionOf(entry.data), lateMs: 0 }]);
+    await this.#launch([{ entry, fun: functionOf(entry.data), lateMs: 0, meant: this.#host.now() }]);
     return true;
   }
 
@@ -151,7 +155,11 @@ export class Schedule {
     const now = this.#host.now();
     const skipFunction = settings.get('skip_function');
     const options = {
-      tools: { cron: this.#cron, sources: [this.#host.pillar(), this.#host.grains()] },
+      tools: {
+        cron: this.#cron,
+        sources: [this.#host.pillar(), this.#host.grains()],
+        aligned: this.#host.aligned ?? false,
+      },
       enabled: settings.get('enabled') !== false,
       splay: settings.get('splay'),
       random: this.#host.random,
@@ -170,7 +178,7 @@ export class Schedule {
 
   async #launch(due: readonly Due[]): Promise<void> {
     const running = [...(await this.#host.running())];
-    for (const { entry, fun, lateMs } of due) {
+    for (const { entry, fun, lateMs, meant } of due) {
       const { name, data, state } = entry;
       if (this.#tooMany(entry, running)) {
         state.skipped = { reason: 'maxrunning', at: this.#host.now() };
@@ -179,7 +187,7 @@ export class Schedule {
       if (data['dry_run'] === true) continue;
       running.push(name);
       this.#host.log.info('Running scheduled job', { job: name, ...(lateMs >= 1000 ? { late_ms: lateMs } : {}) });
-      this.#host.run({ name, fun, ...argumentsOf(data), data });
+      this.#host.run({ name, fun, ...argumentsOf(data), data, meant });
     }
   }
 

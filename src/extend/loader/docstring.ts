@@ -2,10 +2,11 @@
 import type { ExtensionFunction } from '../sdk/index.ts';
 import type { FunctionKind } from './kinds.ts';
 
-type Documented = Pick<ExtensionFunction, 'doc' | 'examples' | 'params'>;
+type Documented = Pick<ExtensionFunction, 'doc' | 'rawDoc' | 'examples' | 'params'>;
 
 /** Text, parameters and examples, indented by four as Salt's own; '' when there is none. */
 export function docstring(documented: Documented, kind: FunctionKind = 'modules'): string {
+  if (documented.rawDoc) return documented.doc;
   const blocks: string[] = [];
   if (documented.doc.trim()) blocks.push(indent(documented.doc.trim(), 4));
   for (const [name, param] of Object.entries(documented.params)) {

@@ -1,14 +1,20 @@
 // The kinds of extensions, the folders of users' extensions, and the type of the table of built-ins.
 import type {
+  Auth,
   Beacon,
+  Engine,
+  Executor,
   Grain,
   Module,
   Outputter,
   Pillar,
+  ProxyType,
   Renderer,
   Returner,
+  Roster,
   Runner,
   Sdb,
+  Serializer,
   StateModule,
   Tops,
   Wheel,
@@ -28,6 +34,12 @@ export interface ExtensionKinds {
   tops: Tops;
   beacons: Beacon;
   sdb: Sdb;
+  auth: Auth;
+  rosters: Roster;
+  engines: Engine;
+  proxies: ProxyType;
+  executors: Executor;
+  serializers: Serializer;
 }
 export type Kind = keyof ExtensionKinds;
 /** Kinds whose extensions are a set of callable functions. */
@@ -62,6 +74,12 @@ export const userPlaces: Readonly<Record<Kind, UserPlaces>> = {
   tops: { folder: 'tops', option: 'top_dirs' },
   beacons: { folder: 'beacons', option: 'beacons_dirs' },
   sdb: { folder: 'sdb', option: 'sdb_dirs' },
+  auth: { folder: 'auth', option: 'auth_dirs' },
+  rosters: { folder: 'roster', option: 'roster_dirs' },
+  engines: { folder: 'engines', option: 'engines_dirs' },
+  proxies: { folder: 'proxy', option: 'proxy_dirs' },
+  executors: { folder: 'executors', option: 'executor_dirs' },
+  serializers: { folder: 'serializers', option: 'serializers_dirs' },
 };
 
 export function hasFunctions(kind: Kind): kind is FunctionKind {

@@ -282,6 +282,24 @@ export const number = 5;
     expect(await make.get('outputters', 'site')).toBeUndefined();
   });
 
+  it('adds users’ grains to built-in ones of the same name', async () => {
+    const folder = userFolder({
+      'core.mjs': 'export function site() { return { site: "b" }; }',
+      'area.mjs': 'export function area() { return { area: 1 }; }',
+      'broken.mjs': 'export function x( {',
+    });
+    const core = { kind: 'grains', name: 'core', doc: '', collect: () => newDict([['id', 'm1']]) };
+    const make = new Loader({
+      opts: () => ({ grains_dirs: [folder] }),
+      grains: () => newDict(),
+      log: { debug() {}, info() {}, warn() {}, error() {} },
+      userCode: 'import',
+      builtin: { grains: { core: { load: async () => ({ default: core }) } } },
+    });
+    expect((await make.collectors()).map(({ name }) => name)).toEqual(['core', 'area', 'core']);
+    expect((await make.fresh({ userCode: 'names' }).collectors()).map(({ name }) => name)).toEqual(['core']);
+  });
+
   it('disables a broken file with its reason and keeps the other files', async () => {
     const folder = userFolder({
       'bad.mjs': 'export function x( {',

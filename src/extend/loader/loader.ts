@@ -2,11 +2,20 @@
 import { type Dict, fieldOf, type Value } from '../../base/codec/value.ts';
 import { messageOf } from '../../base/errors/index.ts';
 import { nearest } from '../../base/util/nearest.ts';
-import type { Availability, ExtensionLog } from '../sdk/index.ts';
+import type { Availability, ExtensionLog, FunctionInfo, Grain } from '../sdk/index.ts';
 import { builtin } from './builtin.gen.ts';
-import type { BuiltinTable, ExtensionKinds, FunctionKind, Kind } from './kinds.ts';
-
-import { findUserFiles, type UserFile, userFolders } from './user-folders.ts';
+import { docstring } from './docstring.ts';
+import {
+  type BuiltinEntry,
+  type BuiltinTable,
+  type ExtensionKinds,
+  type FunctionKind,
+  hasFunctions,
+  type Kind,
+} from './kinds.ts';
+import type { PythonCaller, PythonFinder, PythonSource } from './python.ts';
+import { UserFiles } from './user-files.ts';
+import type { UserFile } from './user-folders.ts';
 import { importUserFile } from './user-import.ts';
 import { isExtension, problemWith } from './validate.ts';
 
@@ -21,6 +30,10 @@ export interface LoaderOptions {
   /** What `halite/sdk` resolves to in user files. */
   readonly sdkUrl?: string;
   readonly builtin?: BuiltinTable;
+  /** Runs users' Python; without it such files are refused by name. */
+  readonly python?: PythonSource;
+  /** Who calls functions while a Python file decides whether it can be used (`__virtual__`). */
+  readonly pythonCaller?: () => PythonCaller;
 }
 
 export interface Loaded<K extends Kind> {
@@ -43,20 +56,22 @@ export interface FoundFunction<K extends FunctionKind> {
 /** One possible implementation of an extension name. */
 interface Candidate {
   readonly origin: string;
+  /** Its functions are added to those of the module that has the name already. */
+  readonly partial?: boolean;
   load(): Promise<unknown>;
 }
 
-export class Loader {
+export class Loader implements PythonFinder {
   readonly #options: LoaderOptions;
   readonly #table: BuiltinTable;
   readonly #loaded = new Map<string, Promise<Loaded<Kind> | undefined>>();
-  readonly #userFiles = new Map<Kind, Promise<UserFile[]>>();
-  readonly #userNames = new Map<Kind, Promise<Map<string, UserFile>>>();
+  readonly #users: UserFiles;
   readonly #reasons = new Map<string, string>();
 
   constructor(options: LoaderOptions) {
     this.#options = options;
     this.#table = options.builtin ?? builtin;
+    this.#users = new UserFiles(options);
   }
 
   /** A new loader without cached results: which extensions fit this system is determined again. */
@@ -85,9 +100,28 @@ export class Loader {
     return found;
   }
 
+  /**
+   * Every collector of grains. Files of users come in addition to the built-in ones: a minion without `id` and `os`, because a
+   * file has the name of a built-in one, is of no use.
+   */
+  async collectors(): Promise<Grain[]> {
+    const own = this.#options.userCode === 'import' ? [...(await this.#users.files('grains'))] : [];
+    own.sort((a, b) => (a.name < b.name ? -1 : 1));
+    const candidates = [
+      ...Object.values(this.#table['grains'] ?? {}).map(builtIn),
+      ...own.map((file): Candidate => ({ origin: file.path, load: () => this.#import('grains', file, file.name) })),
+    ];
+    const found: Grain[] = [];
+    for (const candidate of candidates) {
+      const verdict = await this.#tryCandidate('grains', candidate);
+      if (typeof verdict === 'object') found.push(verdict as Grain);
+    }
+    return found;
+  }
+
   /** Callable names of a kind, whether they work here or not, sorted. */
   async names(kind: Kind): Promise<string[]> {
-    const names = new Set((await this.#userByName(kind)).keys());
+    const names = new Set((await this.#users.byName(kind)).keys());
     for (const [file, entry] of Object.entries(this.#table[kind] ?? {})) names.add(entry.virtualName ?? file);
     return [...names].sort();
   }
@@ -128,7 +162,7 @@ export class Loader {
   async missingText(kind: FunctionKind, fullName: string): Promise<string> {
     const moduleName = fullName.split('.', 1)[0]!;
     const why = (await this.get(kind, moduleName)) ? undefined : this.reason(kind, moduleName);
-    if (why !== undefined) return `'${moduleName}' __virtual__ returned False: ${why}`;
+    if (why !== undefined) return `'${moduleName}' __virtual__ returned False${why && `: ${why}`}`;
     return `'${fullName}' is not available.`;
   }
 
@@ -138,9 +172,9 @@ export class Loader {
     return nearest(fullName, await this.#suggestionsFor(kind, fullName, module));
   }
 
-  /** True when a user's file has that name; works without importing it. */
+  /** True when a user's file has that name, or may have it; works without importing it. */
   async isUserCode(kind: Kind, name: string): Promise<boolean> {
-    return (await this.#userByName(kind)).has(name);
+    return (await this.#userFiles(kind, name)).length > 0;
   }
 
   async #suggestionsFor(
@@ -160,11 +194,16 @@ export class Loader {
     const why: string[] = [];
     const provider = kind === 'modules' ? await this.#provider(name) : undefined;
     if (provider) return { name, ...provider };
+    let chosen: Loaded<Kind> | undefined;
     for (const candidate of await this.#candidates(kind, name)) {
       const verdict = await this.#tryCandidate(kind, candidate);
-      if (typeof verdict !== 'string') return { name, origin: candidate.origin, extension: verdict };
-      why.push(verdict);
+      if (typeof verdict === 'string') why.push(verdict);
+      else if (verdict) {
+        chosen = chosen ? merged(chosen, verdict) : { name, origin: candidate.origin, extension: verdict };
+        if (!candidate.partial) break;
+      }
     }
+    if (chosen) return chosen;
     if (why.length > 0) this.#reasons.set(`${kind} ${name}`, why.join('; '));
     return undefined;
   }
@@ -184,31 +223,48 @@ export class Loader {
     const wanted = fieldOf(providers, name);
     if (typeof wanted !== 'string') return undefined;
     const modules = this.#table['modules'] ?? {};
-    const file = (await this.#userByName('modules')).get(wanted);
+    const file = (await this.#users.byName('modules')).get(wanted)?.[0];
     const own = this.#options.userCode === 'import' && file;
     if (!own && !Object.hasOwn(modules, wanted)) return undefined;
     const extension: unknown = own
-      ? await importUserFile('modules', own, this.#options.sdkUrl)
+      ? await this.#import('modules', own, wanted)
       : (await modules[wanted]!.load()).default;
     return isExtension('modules', extension) ? { origin: own ? own.path : 'built-in', extension } : undefined;
   }
 
   async #candidates(kind: Kind, name: string): Promise<Candidate[]> {
     const found: Candidate[] = [];
-    const file = this.#options.userCode === 'import' ? (await this.#userByName(kind)).get(name) : undefined;
-    if (file) found.push({ origin: file.path, load: () => importUserFile(kind, file, this.#options.sdkUrl) });
+    for (const file of this.#options.userCode === 'import' ? await this.#userFiles(kind, name) : []) {
+      const partial = file.python !== undefined && hasFunctions(kind);
+      found.push({ origin: file.path, partial, load: () => this.#import(kind, file, name) });
+    }
     for (const [fileName, entry] of Object.entries(this.#table[kind] ?? {})) {
-      if ((entry.virtualName ?? fileName) === name) {
-        found.push({ origin: 'built-in', load: async () => (await entry.load()).default });
-      }
+      if ((entry.virtualName ?? fileName) === name) found.push(builtIn(entry));
     }
     return found;
   }
 
-  /** The extension, or why it cannot be used. Never throws: a broken file disables only itself. */
-  async #tryCandidate(kind: Kind, candidate: Candidate): Promise<ExtensionKinds[Kind] | string> {
+  /** Files that may have the name. One that computes its name is asked only when nothing else has it. */
+  async #userFiles(kind: Kind, name: string): Promise<readonly UserFile[]> {
+    const files = (await this.#users.byName(kind)).get(name);
+    if (files) return files;
+    const known = Object.entries(this.#table[kind] ?? {}).some(([file, entry]) => (entry.virtualName ?? file) === name);
+    return known ? [] : this.#users.dynamic(kind);
+  }
+
+  async #import(kind: Kind, file: UserFile, name: string): Promise<unknown> {
+    if (!file.python) return importUserFile(kind, file, this.#options.sdkUrl);
+    const { python, pythonCaller, opts, grains } = this.#options;
+    const { importPythonFile } = await import('./python-import.ts');
+    const caller = pythonCaller ?? (() => ({ opts: opts(), grains: grains() }));
+    return importPythonFile({ kind, file, name, python, caller, finder: this });
+  }
+
+  /** The extension, or why it cannot be used; undefined when it has another name. Never throws: a broken file disables only itself. */
+  async #tryCandidate(kind: Kind, candidate: Candidate): Promise<ExtensionKinds[Kind] | string | undefined> {
     try {
       const extension = await candidate.load();
+      if (extension === undefined || typeof extension === 'string') return extension;
       if (!isExtension(kind, extension)) {
         return this.#refuse(kind, candidate, problemWith(kind, extension) ?? 'not an extension');
       }
@@ -235,38 +291,43 @@ export class Loader {
     };
   }
 
-  #files(kind: Kind): Promise<UserFile[]> {
-    let files = this.#userFiles.get(kind);
-    if (!files) {
-      files = findUserFiles(userFolders(this.#options.opts(), kind));
-      this.#userFiles.set(kind, files);
-    }
-    return files;
+  async functionInfo(kind: FunctionKind, name: string): Promise<FunctionInfo | undefined> {
+    const found = await this.find(kind, name);
+    return found && { name, doc: docstring(found.fn, kind), params: found.fn.params };
   }
 
-  #userByName(kind: Kind): Promise<Map<string, UserFile>> {
-    let names = this.#userNames.get(kind);
-    if (!names) {
-      names = this.#readUserNames(kind);
-      this.#userNames.set(kind, names);
-    }
-    return names;
+  async functionNames(kind: FunctionKind): Promise<string[]> {
+    return (await this.all(kind)).flatMap(callableNames).sort();
   }
 
-  /** Users' files by the names they provide; a virtual name is known only after the import. */
-  async #readUserNames(kind: Kind): Promise<Map<string, UserFile>> {
-    const names = new Map<string, UserFile>();
-    for (const file of await this.#files(kind)) {
-      names.set(file.name, file);
-      if (this.#options.userCode !== 'import') continue;
-      const extension = await importUserFile(kind, file, this.#options.sdkUrl).catch(() => undefined);
-      const virtual = (extension as { virtualName?: unknown } | undefined)?.virtualName;
-      if (typeof virtual !== 'string' || virtual === file.name) continue;
-      names.delete(file.name);
-      names.set(virtual, file);
-    }
-    return names;
+  pythonFiles(kind: Kind): Promise<ReadonlyMap<string, readonly UserFile[]>> {
+    return this.#users.python(kind);
   }
+
+  /** The bridge to Python, for renderers that need it. */
+  get python(): PythonSource | undefined {
+    return this.#options.python;
+  }
+}
+
+const builtIn = (entry: BuiltinEntry): Candidate => ({
+  origin: 'built-in',
+  load: async () => (await entry.load()).default,
+});
+
+/** A module with functions of another one of its name: the first one that has a function counts. */
+function merged(first: Loaded<Kind>, second: ExtensionKinds[Kind]): Loaded<Kind> {
+  const { extension } = first;
+  if (!('functions' in extension) || !('functions' in second)) return first;
+  const functions = { ...second.functions, ...extension.functions };
+  // A function of the first one hides an alias of the second.
+  const aliases: Record<string, string> = Object.create(null);
+  for (const [alias, target] of Object.entries(('aliases' in second ? second.aliases : undefined) ?? {}))
+    if (!Object.hasOwn(extension.functions, alias)) aliases[alias] = target;
+  const hooks = Object.fromEntries(
+    Object.entries(second).filter(([key]) => /^mod[A-Z]/.test(key) && !Object.hasOwn(extension, key)),
+  );
+  return { ...first, extension: { ...extension, ...hooks, aliases, functions } as ExtensionKinds[Kind] };
 }
 
 /** Full names of a module's functions, including aliases, sorted. */

@@ -1,8 +1,7 @@
 // The loaded extensions as `sys.*` shows them to operators.
 import type { FunctionInfo, Registry } from '../sdk/index.ts';
-import { docstring } from './docstring.ts';
 import { hasFunctions, isKind } from './kinds.ts';
-import { callableNames, type Loader } from './loader.ts';
+import type { Loader } from './loader.ts';
 import { returnerFunction, returnerFunctions } from './returner-functions.ts';
 
 /** A registry over one loader. Kinds that do not exist are empty, not errors. */
@@ -11,7 +10,7 @@ export function createRegistry(loader: Loader): Registry {
     async functionNames(kind) {
       if (kind === 'returners') return (await loader.all(kind)).flatMap(returnerFunctions).sort();
       if (!isKind(kind) || !hasFunctions(kind)) return [];
-      return (await loader.all(kind)).flatMap(callableNames).sort();
+      return loader.functionNames(kind);
     },
     async moduleNames(kind) {
       return isKind(kind) ? (await loader.all(kind)).map((module) => module.name) : [];
@@ -22,8 +21,7 @@ export function createRegistry(loader: Loader): Registry {
         return returner ? returnerFunction(returner, name) : undefined;
       }
       if (!isKind(kind) || !hasFunctions(kind)) return undefined;
-      const found = await loader.find(kind, name);
-      return found ? { name, doc: docstring(found.fn, kind), params: found.fn.params } : undefined;
+      return loader.functionInfo(kind, name);
     },
     async moduleDoc(kind, name) {
       return isKind(kind) ? (await loader.get(kind, name))?.extension.doc : undefined;

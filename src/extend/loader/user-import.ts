@@ -7,9 +7,10 @@ import { HaliteError, messageOf } from '../../base/errors/index.ts';
 import { importUrl } from '../../base/util/import-url.ts';
 import { stripTypes } from '../../base/util/strip-types.ts';
 import { hasFunctions, type Kind } from './kinds.ts';
+import { plainAuth } from './plain-auth.ts';
 import { plainBeacon } from './plain-beacon.ts';
 import { plainModule } from './plain-module.ts';
-import { plainGrain, plainOutputter } from './plain-others.ts';
+import { plainEngine, plainGrain, plainOutputter } from './plain-others.ts';
 import { plainReturner } from './plain-returner.ts';
 import type { UserFile } from './user-folders.ts';
 
@@ -50,7 +51,9 @@ function readPlain(kind: Kind, name: string, exports: Record<string, unknown>, s
   if (hasFunctions(kind)) return plainModule(kind, name, exports, source);
   if (kind === 'grains') return plainGrain(name, exports);
   if (kind === 'beacons') return plainBeacon(name, exports, source);
+  if (kind === 'auth') return plainAuth(name, exports, source);
   if (kind === 'returners') return plainReturner(name, exports, source);
+  if (kind === 'engines') return plainEngine(name, exports, source);
   return kind === 'outputters' ? plainOutputter(name, exports) : undefined;
 }
 

@@ -10,6 +10,11 @@ const mainFunction: Partial<Record<Kind, string>> = {
   tops: 'assign',
   beacons: 'open',
   sdb: 'get',
+  auth: 'open',
+  rosters: 'targets',
+  engines: 'start',
+  proxies: 'open',
+  executors: 'execute',
 };
 
 /** undefined when valid, else the problem. */
@@ -20,6 +25,10 @@ export function problemWith(kind: Kind, candidate: unknown): string | undefined 
   if (typeof object['name'] !== 'string' || !object['name']) return 'it has no name';
   const main = mainFunction[kind];
   if (main) return typeof object[main] === 'function' ? undefined : `${main} is not a function`;
+  if (kind === 'serializers') {
+    const usable = ['serialize', 'deserialize'].some((direction) => typeof object[direction] === 'function');
+    return usable ? undefined : 'it has neither serialize nor deserialize';
+  }
   const functions = object['functions'];
   if (functions === null || typeof functions !== 'object') return 'it has no functions';
   for (const [name, value] of Object.entries(functions)) {

@@ -1,15 +1,20 @@
 // What extension code may access: narrow interfaces, passed as parameters, never global.
+
 import type { JsonText } from '../../base/codec/json/index.ts';
 import type { Dict, PlainDict, Value } from '../../base/codec/value.ts';
+import type { Login } from './auth.ts';
 import type { CallArguments, KnownFunction } from './calls.ts';
+import type { ClusterMembership, ClusterView } from './cluster.ts';
 import type { ExecOptions, ExecResult, ExtensionLog } from './exec.ts';
 import type { FileClient, FileServerView, FileSlice } from './files.ts';
 import type { JobOutcome, JobRequest } from './job-request.ts';
 import type { OrchestrationServices, OwnCallOptions, OwnCallOutcome } from './orchestration.ts';
 import type { OutputOptions } from './outputters.ts';
 import type { PillarView } from './pillars.ts';
+import type { ProxyServices } from './proxies.ts';
 import type { RenderRequest } from './renderers.ts';
 import type { SdbServices } from './sdb-services.ts';
+import type { UserSerializer } from './serializer-services.ts';
 import type { StateServices } from './state-services.ts';
 
 export interface RunningJob {
@@ -67,6 +72,14 @@ export interface MinionServices {
    * beacons}`.
    */
   beacons?(request: PlainDict): Promise<PlainDict>;
+  /** The masters of this minion and how it stands with each; only in a running minion. */
+  masters?(): Promise<PlainDict[]>;
+  /** Moves this minion to another master: `{to, hold, finish, test}`; returns what was done. */
+  handover?(request: PlainDict): Promise<PlainDict>;
+  /** Asks the masters for their next key and stores it; fingerprints of the keys that this minion has. */
+  masterKey?(): Promise<PlainDict>;
+  /** Asks the device of a proxy minion: `{func: 'call', fun, args, kwargs}`, `has` or `reconnect`; see `ProxyServices`. */
+  proxy?(request: PlainDict): Promise<Value>;
 }
 
 export interface FunctionInfo {
@@ -104,6 +117,8 @@ export interface ModuleContext {
   readonly sdb?: SdbServices | undefined;
   /** The master, while it applies states to itself (orchestration); undefined on minions. */
   readonly master?: OrchestrationServices | undefined;
+  /** The device of a proxy minion; undefined on other minions. */
+  readonly proxy?: ProxyServices | undefined;
   /** Shared by the functions of one job process: a cache that ends with the process. */
   readonly cache: Map<string, unknown>;
   /** Calls an execution function, built-in or not. `callWith` also passes keyword arguments. */
@@ -118,6 +133,8 @@ export interface ModuleContext {
   renderFile(path: string, request?: RenderRequest): Promise<Value>;
   /** A value formatted by an outputter; undefined when there is none of that name. */
   show?(data: Value, outputter: string, options: OutputOptions): Promise<string | undefined>;
+  /** A serializer of users; undefined when there is none of that name. */
+  serializer?(name: string): Promise<UserSerializer | undefined>;
   /** The job's exit status, shown to the operator as failure when not 0. */
   setRetcode(retcode: number): void;
   /** Reports a line of progress to the master (last output line of a running job). */
@@ -127,6 +144,8 @@ export interface ModuleContext {
 /** The context of a grain collector. */
 export interface GrainContext {
   readonly opts: Readonly<Record<string, Value>>;
+  /** The device of a proxy minion; undefined on other minions, and while there is no connection to it. */
+  readonly proxy?: ProxyServices | undefined;
   readonly log: ExtensionLog;
   exec(file: string, args: readonly string[], options?: ExecOptions): Promise<ExecResult>;
 }
@@ -150,6 +169,88 @@ export interface MasterServices {
   callModule(fun: string, args: readonly Value[], kwargs: PlainDict, options: OwnCallOptions): Promise<OwnCallOutcome>;
   subscribe(tag: string, signal: AbortSignal): AsyncIterable<{ tag: string; data: Dict }>;
   readonly reactor: ReactorView;
+  readonly cluster: ClusterView;
+  readonly membership: ClusterMembership;
+  readonly logins: LoginServices;
+  readonly trust: ClusterServices;
+  readonly rollover: RolloverServices;
+  readonly retirement: RetirementServices;
+}
+
+/** How a master stands that leaves its minions to another one. */
+export interface RetirementStatus {
+  readonly active: boolean;
+  /** The address of the new master. */
+  readonly to: string;
+  /** In milliseconds since the epoch. */
+  readonly since: number;
+  /** The master ends when no minion came for so long. */
+  readonly quietSeconds: number;
+  /** When the last minion was here; undefined while one is connected. */
+  readonly quietSince: number | undefined;
+  /** Jobs that still wait for results. */
+  readonly jobs: readonly string[];
+}
+
+/** Ends the work of a master whose minions have moved. */
+export interface RetirementServices {
+  status(): Promise<RetirementStatus>;
+  begin(to: string, quietSeconds: number): Promise<void>;
+  undo(): Promise<void>;
+}
+
+/** A new key for the master, step by step. */
+export interface RolloverServices {
+  /** `{phase, from, to, announced, at, switched, until, compromised, minions: [{id, standing, halite, seen}]}`. */
+  status(): Promise<PlainDict>;
+  /** `at`: when it is to switch, in milliseconds since the epoch; 0: on command; 1: when nobody would be late. Returns the backup. */
+  announce(options: { readonly at: number; readonly graceMs: number }): Promise<string | undefined>;
+  abort(): Promise<void>;
+  /** These three return the folder with the backup. */
+  switchOver(): Promise<string>;
+  back(): Promise<string>;
+  compromised(): Promise<string>;
+  end(): Promise<void>;
+  /** The public key with which minions verify the signature of the master's key; made when there is none. */
+  signingKey(): Promise<string>;
+  /** From now on this minion demands that signature, or no longer. */
+  demandSignature(id: string, wanted: boolean): Promise<void>;
+}
+
+/** What masters share; a master without others has only what does not need them. */
+export interface ClusterServices {
+  /** Changes the AES key of the fleet; the number of the new one. */
+  rotateAes(): Promise<number>;
+  /** Ends the present sessions of these minions: they sign in again. */
+  renewSessions(ids: readonly string[]): Promise<void>;
+  /**
+   * Takes the states of keys from a folder of keys, or from those that differed when this master started; a dry run only
+   * tells. Of two decisions the stricter counts; deleted and differing keys are taken only with `force`.
+   */
+  importKeys(options: ImportKeysOptions): Promise<PlainDict>;
+}
+
+export interface ImportKeysOptions {
+  readonly folder?: string;
+  readonly force: boolean;
+  readonly dryRun: boolean;
+}
+
+/** A token of external authentication. */
+export interface LoginToken {
+  readonly token: string;
+  readonly name: string;
+  readonly eauth: string;
+  /** In seconds since 1970. */
+  readonly start: number;
+  readonly expire: number;
+}
+
+export interface LoginServices {
+  /** The new token, in the form in which Salt stores it. */
+  make(login: Login & { readonly eauth: string }, seconds?: number): Promise<PlainDict>;
+  list(): Promise<readonly LoginToken[]>;
+  drop(token: string): Promise<boolean>;
 }
 
 /** The reactions to events. */
@@ -238,6 +339,8 @@ export interface MinionStatus {
   readonly version?: string;
   readonly transport?: string;
   readonly generation?: number;
+  /** In a cluster: the members to which it is connected. */
+  readonly masters?: readonly string[];
 }
 
 /** What a master has stored about each minion. */

@@ -32,6 +32,8 @@ export interface FunctionSpec<P extends Params, C, R = Value> {
 /** A function as seen by loaders and argument binding. */
 export interface ExtensionFunction<C = never, R = Value> {
   readonly doc: string;
+  /** The text is a docstring of Python, which is shown as it is. */
+  readonly rawDoc?: boolean;
   readonly examples: readonly string[];
   readonly params: Params;
   readonly inline: boolean;
@@ -111,6 +113,8 @@ export interface GrainSpec {
   readonly doc: string;
   /** Collectors run by `priority` (lower first), so that later ones can use the grains of earlier ones. */
   readonly priority?: number;
+  /** Proxy types on which it runs too, `*` for all of them; without it only ordinary minions have these grains. */
+  readonly proxies?: readonly string[];
   collect(ctx: GrainContext, soFar: Dict): Dict | Promise<Dict>;
 }
 export interface Grain extends GrainSpec {
@@ -122,7 +126,7 @@ const moduleKeys: KnownKeys<ModuleSpec> = {
   ...{ functions: true, reads: true, aliases: true },
 };
 const masterModuleKeys: KnownKeys<MasterModuleSpec> = { name: true, doc: true, functions: true };
-const grainKeys: KnownKeys<GrainSpec> = { name: true, doc: true, priority: true, collect: true };
+const grainKeys: KnownKeys<GrainSpec> = { name: true, doc: true, priority: true, proxies: true, collect: true };
 
 export const defineModule = (spec: ModuleSpec): Module => ({
   kind: 'modules',

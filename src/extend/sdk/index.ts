@@ -30,21 +30,27 @@ export {
   fieldOf,
   isDict,
   isFloat,
+  isTexts,
   newDict,
   oneOrMore,
   PyFloat,
 } from '../../base/codec/value.ts';
 export { HaliteError, messageOf } from '../../base/errors/index.ts';
+export { ConcurrencyLimit } from '../../base/util/concurrency-limit.ts';
 export { pyDictGet, pyEquals } from '../../base/util/py-equals.ts';
 export { saltCompatVersion } from '../../base/util/version.ts';
 export { withTimeout } from '../../base/util/with-timeout.ts';
+export * from './auth.ts';
 export * from './availability.ts';
 export * from './beacons.ts';
 export * from './calls.ts';
 export * from './change-set.ts';
+export * from './cluster.ts';
 export * from './context.ts';
+export * from './engines.ts';
 export * from './errors.ts';
 export * from './exec.ts';
+export * from './executors.ts';
 export * from './files.ts';
 export * from './functions.ts';
 export * from './job-request.ts';
@@ -53,12 +59,16 @@ export * from './orchestration.ts';
 export * from './outputters.ts';
 export * from './params.ts';
 export * from './pillars.ts';
+export * from './proxies.ts';
 export { assertMayWrite, isReadOnly, noteScratch, onlyReads, ReadOnlyError } from './read-only.ts';
 export * from './renderers.ts';
 export * from './resource.ts';
 export * from './returners.ts';
+export * from './rosters.ts';
 export * from './sdb.ts';
 export * from './sdb-services.ts';
+export * from './serializer-services.ts';
+export * from './serializers.ts';
 export * from './state-services.ts';
 export * from './states.ts';
 export * from './tops.ts';

@@ -19,6 +19,8 @@ export interface JobRequest {
   readonly failhard?: boolean;
   /** Only this many of the matched minions, chosen at random. */
   readonly subset?: number;
+  /** Moves minions to another master: also a master that is being retired publishes it. */
+  readonly moves?: boolean;
 }
 
 export interface JobOutcome {

@@ -25,6 +25,7 @@ it.each<[string, () => unknown]>([
   ['defineBeacon() web', () => sdk.defineBeacon({ name: 'web', doc: '', open: run, ...more })],
   ['defineTops() web', () => sdk.defineTops({ name: 'web', doc: '', assign: run, ...more })],
   ['defineSdb() web', () => sdk.defineSdb({ name: 'web', doc: '', get: run, ...more })],
+  ['defineSerializer() web', () => sdk.defineSerializer({ name: 'web', doc: '', serialize: run, ...more })],
   ['fn() "Does it."', () => fn({ doc: 'Does it.\nWell.', run, ...more })],
   ['masterFn() "Does it."', () => masterFn({ doc: 'Does it.', run, ...more })],
   ['state() "Does it."', () => state({ doc: 'Does it.', run, ...more })],

@@ -20,12 +20,14 @@ export interface OutputterSpec {
   /** The same for a value that is already JSON text; undefined when `render` has to be used. */
   renderText?(text: JsonText, options: OutputOptions): Uint8Array | undefined;
 }
-export interface Outputter extends OutputterSpec {
+export interface Outputter extends Omit<OutputterSpec, 'render'> {
   readonly kind: 'outputters';
+  /** Those in Python answer later. */
+  render(data: Value, options: OutputOptions): string | Promise<string>;
 }
 const outputterKeys: KnownKeys<OutputterSpec> = { name: true, doc: true, render: true, renderText: true };
 
-export const defineOutputter = (spec: OutputterSpec): Outputter => ({
+export const defineOutputter = (spec: OutputterSpec): OutputterSpec & { readonly kind: 'outputters' } => ({
   kind: 'outputters',
   ...withKnownKeys('defineOutputter()', spec, outputterKeys),
 });

@@ -54,6 +54,8 @@ export interface RendererContext {
     source: Value,
     more?: { readonly argline?: string; readonly variables?: PlainDict },
   ): Promise<Value | undefined>;
+  /** Runs a text through a renderer of Python (`py`, `mako`, …); undefined where no Python can be run. */
+  python?(renderer: string, source: string): Promise<Value>;
   /** A text that was encrypted in its source: it is masked in logs and error messages from now on. */
   keepSecret(text: string): void;
 }

@@ -20,6 +20,8 @@ export function formatJob(load: Dict): PlainDict {
   shown['Target'] = dictGet(load, 'tgt') ?? 'unknown-target';
   shown['Target-type'] = dictGet(load, 'tgt_type') ?? 'list';
   shown['User'] = dictGet(load, 'user') ?? 'root';
+  const asked = dictGet(load, 'cmd') === '_return' ? dictGet(load, 'halite_for') : undefined;
+  if (asked !== undefined) shown['Asked-by'] = asked;
   const metadata = metadataOf(load);
   if (metadata !== undefined && metadata !== null) shown['Metadata'] = metadata;
   return shown;

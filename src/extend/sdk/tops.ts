@@ -9,6 +9,8 @@ export interface TopsContext {
   readonly minionId: string;
   /** As the minion sent them. */
   readonly grains: Dict;
+  /** The options that the minion sent with its request. */
+  readonly minionOpts: Dict;
   /** The master's options. */
   readonly opts: Readonly<Record<string, Value>>;
   readonly log: ExtensionLog;

@@ -1,5 +1,6 @@
 // The interface to the host: converts host data to engine values (dicts level by level, on access) and arguments back.
 
+import { pythonObjectOf } from '../../../../base/codec/python-object.ts';
 import { type Dict, dictOf, newDict, type PlainDict, PyFloat, type Value } from '../../../../base/codec/value.ts';
 import {
   PySet as CodecSet,
@@ -12,6 +13,7 @@ import {
 import { typeError } from '../errors.ts';
 import { PyDateTime } from './datetime.ts';
 import { PyDict } from './dict.ts';
+import { ForeignObject } from './foreign.ts';
 import { Markup } from './markup.ts';
 import { makeFloat, makeInt } from './number.ts';
 import { TemplateModule } from './objects.ts';
@@ -87,6 +89,8 @@ export class Bridge {
       return list;
     }
     if (value instanceof Date) return new PyDateTime(value.getTime());
+    const object = pythonObjectOf(value);
+    if (object !== undefined) return new ForeignObject(value as PlainDict, object);
     const ordered = isOrdered(value as Dict);
     if (value instanceof Map) {
       return new PyDict({
@@ -164,6 +168,7 @@ export function toHost(value: PyValue): Value {
     return value.ordered ? markOrdered(dict) : dict;
   }
   if (value instanceof Markup) return value.text;
+  if (value instanceof ForeignObject) return value.source;
   if (value instanceof PyTuple) return tupleOf(value.items.map(toHost));
   if (value instanceof PySet) return setOf(value.toArray().map(toHost));
   if (value instanceof PyRange) return value.toArray();

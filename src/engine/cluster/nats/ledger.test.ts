@@ -1,0 +1,93 @@
+// The ledger against an engine that takes a frame and loses the answer.
+import { describe, expect, it, vi } from 'vitest';
+import { unpack } from '../../../base/codec/msgpack/index.ts';
+import { asList, newDict } from '../../../base/codec/value.ts';
+import { HaliteError } from '../../../base/errors/index.ts';
+import { nullLogger } from '../../../base/log/index.ts';
+import type { LedgerItem } from '../messages.ts';
+import type { HeldSpool } from '../ports.ts';
+import type { Core } from './core.ts';
+import { NatsLedger } from './ledger.ts';
+
+class Memory {
+  first = 0;
+  next = 0;
+  readonly bytes = 1;
+  readonly #records: Uint8Array[] = [];
+
+  async append(body: Uint8Array): Promise<number> {
+    this.#records.push(body);
+    return this.next++;
+  }
+  peek({ records }: { records: number }): { seq: number; body: Uint8Array }[] {
+    const until = Math.min(this.next, this.first + records);
+    return this.#records.slice(this.first, until).map((body, at) => ({ seq: this.first + at, body }));
+  }
+  delivered(next: number): void {
+    this.first = next;
+  }
+}
+
+/** What it has stored, each id once; it may be away, or lose an answer. */
+class Engine {
+  readonly items: number[] = [];
+  readonly #ids = new Set<string>();
+  isAway = false;
+  /** Its next answer is lost when this resolves. */
+  losing: Promise<void> | undefined;
+
+  publish = async (_subject: string, bytes: Uint8Array, { id }: { id: string }): Promise<void> => {
+    if (this.isAway) throw new HaliteError('cluster.cut-off', 'away');
+    if (!this.#ids.has(id)) {
+      this.#ids.add(id);
+      const [items] = asList(unpack(bytes)) ?? [];
+      this.items.push(...(asList(items) ?? []).map((item) => (item as Uint8Array).length));
+    }
+    const { losing } = this;
+    if (!losing) return;
+    this.losing = undefined;
+    await losing;
+    throw new HaliteError('cluster.cut-off', 'timeout');
+  };
+}
+
+function setUp() {
+  const engine = new Engine();
+  const js = { publish: engine.publish, connection: { connected: false } };
+  const core = {
+    ...{ js: () => js, slot: () => 0, options: { name: 'test' }, log: nullLogger() },
+    envelope: { boot: 'boot', seal: (_subject: string, _key: null, bytes: Uint8Array) => ({ bytes }) },
+    signal: new AbortController().signal,
+  } as unknown as Core;
+  return { engine, ledger: new NatsLedger(core, new Memory() as unknown as HeldSpool) };
+}
+
+/** Items are told apart by their length. */
+const item = (length: number): LedgerItem => ({
+  ...{ kind: 'ret', jid: '20261118120000000000', id: 'web1', attempt: 1, fun: 'test.ping', retcode: 0 },
+  ...{ success: true, received: 0, load: newDict([['return', 'x'.repeat(length)]]) },
+});
+
+describe('a frame whose answer is lost', () => {
+  it('does not take those behind it along when it is sent again', async () => {
+    const { engine, ledger } = setUp();
+    // Held once, and sent: the next time several frames go out as one.
+    engine.isAway = true;
+    const first = ledger.append(item(1));
+    await vi.waitFor(() => expect(ledger.held().items).toBe(1));
+    engine.isAway = false;
+    await first;
+    await vi.waitFor(() => expect(ledger.held().items).toBe(0));
+    // Stored, but it does not say so; meanwhile there are more.
+    let lose = (): void => undefined;
+    engine.losing = new Promise((resolve) => {
+      lose = resolve;
+    });
+    const second = ledger.append(item(2));
+    await vi.waitFor(() => expect(new Set(engine.items).size).toBe(2));
+    const others = Array.from({ length: 100 }, (_, n) => ledger.append(item(3 + n)));
+    lose();
+    await Promise.all([second, ...others]);
+    expect(new Set(engine.items).size).toBe(102);
+  });
+});
