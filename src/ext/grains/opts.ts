@@ -5,5 +5,6 @@ export default defineGrain({
   name: 'opts',
   doc: 'All options of the minion as the grain `opts`, when grain_opts is on.',
   priority: 90,
+  proxies: ['*'],
   collect: (ctx) => (ctx.opts['grain_opts'] ? newDict([['opts', newDict(Object.entries(ctx.opts))]]) : newDict()),
 });

@@ -2,7 +2,7 @@
 
 import { userInfo } from 'node:os';
 import { basename, join } from 'node:path';
-import { defineGrain, newDict } from 'halite/sdk';
+import { defineGrain, isProxyMinion, newDict } from 'halite/sdk';
 import { listDir, pathExists, readFileSync } from 'halite/sdk/fs';
 import { groupById, which } from 'halite/sdk/system';
 
@@ -21,19 +21,23 @@ export default defineGrain({
   name: 'process',
   doc: 'User, group, process id and shell of the minion; EFI and transactional system.',
   priority: 10,
-  collect() {
+  proxies: ['*'],
+  collect(ctx) {
     const user = userInfo();
     const efi = ['/sys/firmware/efi/efivars', '/sys/firmware/efi/vars'].find(pathExists);
-    return newDict([
+    const machine = newDict([
       ['shell', process.env['SHELL'] ?? '/bin/sh'],
       ['transactional', which('transactional-update') !== null],
       ['efi', efi !== undefined],
       ['efi-secure-boot', efi !== undefined && secureBoot(efi)],
-      ['username', user.username],
-      ['groupname', groupById(user.gid)?.name ?? ''],
-      ['pid', process.pid],
-      ['gid', process.getgid?.() ?? user.gid],
-      ['uid', process.getuid?.() ?? user.uid],
     ]);
+    if (isProxyMinion(ctx.opts)) return machine;
+    return Object.assign(machine, {
+      username: user.username,
+      groupname: groupById(user.gid)?.name ?? '',
+      pid: process.pid,
+      gid: process.getgid?.() ?? user.gid,
+      uid: process.getuid?.() ?? user.uid,
+    });
   },
 });

@@ -26,7 +26,7 @@ const refused = new Set(['cmd.powershell', 'cmd.powershell_all']);
 
 const functions = new Map<string, ModuleFunction>();
 /** On the recorded system, other modules provide these functions. */
-const elsewhere = new Set(['linux_service', 'runit', 'yumpkg', 'zypperpkg']);
+const elsewhere = new Set(['linux_service', 'proxy_pkg', 'proxy_service', 'runit', 'yumpkg', 'zypperpkg']);
 for (const module of await builtinModules()) {
   const name = elsewhere.has(module.name) ? module.name : (module.virtualName ?? module.name);
   for (const [key, fn] of Object.entries(module.functions)) functions.set(`${name}.${key}`, fn);

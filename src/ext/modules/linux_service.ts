@@ -1,6 +1,6 @@
 // Execution module `service`: services of machines with scripts in /etc/init.d (System V, OpenRC without its tools).
 
-import { commandError, defineModule, fn, type ModuleContext, newDict, p, type Value } from 'halite/sdk';
+import { commandError, defineModule, fn, isProxyMinion, type ModuleContext, newDict, p, type Value } from 'halite/sdk';
 import { isExecutable, pathExists, readdirSync } from 'halite/sdk/fs';
 import { which } from 'halite/sdk/system';
 import { lines, matchesGlob } from 'halite/sdk/text';
@@ -88,8 +88,8 @@ export default defineModule({
   name: 'linux_service',
   virtualName: 'service',
   doc: 'Services of machines with scripts in /etc/init.d.',
-  available: () =>
-    (process.platform === 'linux' && !isBooted() && pathExists(folder)) ||
+  available: ({ opts }) =>
+    (!isProxyMinion(opts) && process.platform === 'linux' && !isBooted() && pathExists(folder)) ||
     'The linux_service module could not be loaded: there is no /etc/init.d, or the system was booted with systemd',
   reads: [...readingServices, ...readingUnits],
   functions: {

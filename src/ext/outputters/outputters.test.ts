@@ -42,7 +42,7 @@ function render(sample: Recorded): string {
   const opts: Record<string, Value> = { ...base };
   for (const [name, value] of sample.opts) opts[name] = untag(value);
   const options = { color: opts['color'] === true, opts, retcode: sample.retcode ?? 0 };
-  return outputters[sample.out]!.render(untag(sample.data), options);
+  return String(outputters[sample.out]!.render(untag(sample.data), options));
 }
 
 describe.each(Object.keys(outputters))('%s', (name) => {
@@ -67,4 +67,17 @@ describe('progress', () => {
     expect(() => show({ web1: true })).toThrow();
     expect(() => show(true)).toThrow();
   });
+});
+
+describe('an indent that no terminal has', () => {
+  it.each([Number.POSITIVE_INFINITY, 1e9, Number.NaN, Number.NEGATIVE_INFINITY])(
+    '%s still gives the data',
+    (indent) => {
+      for (const outputter of [json, yaml, pprint]) {
+        const text = String(outputter.render({ m1: { a: 1 } }, { color: false, opts: { output_indent: indent } }));
+        expect(text.length, outputter.name).toBeLessThan(10_000);
+        expect(text.replace(/\s/g, ''), outputter.name).toMatch(/m1.*a.*1/);
+      }
+    },
+  );
 });

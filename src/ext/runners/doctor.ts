@@ -10,19 +10,10 @@ import {
   p,
   type Value,
 } from 'halite/sdk';
-import { listFirst } from 'halite/sdk/text';
-
-interface Finding {
-  readonly level: 'problem' | 'warning' | 'fine';
-  readonly what: string;
-  readonly repair?: string;
-}
-
-/** Ids named in one line. */
-const mostNamed = 10;
-
-const named = (ids: readonly string[]): string => listFirst(ids, mostNamed);
-const counted = (count: number): string => (count === 1 ? '1 minion' : `${count} minions`);
+import { clusterFindings } from './shared/doctor-cluster.ts';
+import { masterFindings } from './shared/doctor-masters.ts';
+import { counted, type Finding, named } from './shared/finding.ts';
+import { statusOf } from './shared/rollover.ts';
 
 const onMinion = 'there: halite doctor; it looks at names, ports, keys and processes';
 
@@ -71,6 +62,14 @@ function grouped(list: readonly MinionTrouble[]): Map<string, MinionTrouble[]> {
   return groups;
 }
 
+function addressesOf(ctx: MasterContext, ids: readonly string[]): string {
+  const places = ids.flatMap((id) => {
+    const address = ctx.master.fleet.status(id)?.address;
+    return address === undefined ? [] : [`${id} from ${address}`];
+  });
+  return places.length === 0 ? '' : ` (last contact: ${named(places)})`;
+}
+
 async function keyFindings(ctx: MasterContext): Promise<Finding[]> {
   const { pending, rejected, denied } = await ctx.master.keys.list();
   const finding = (ids: readonly string[], what: string, repair: string): Finding[] =>
@@ -80,7 +79,7 @@ async function keyFindings(ctx: MasterContext): Promise<Finding[]> {
     ...finding(rejected, 'the key is rejected', 'to forget it: salt-key -d ID'),
     ...finding(
       denied,
-      'another key than the accepted one was presented',
+      `another key than the accepted one was presented${addressesOf(ctx, denied)}`,
       'see salt-run manage.explain ID; to forget it: salt-key -d ID',
     ),
   ];
@@ -127,6 +126,45 @@ function reactorFindings(ctx: MasterContext): Finding[] {
   ];
 }
 
+function reported(findings: readonly Finding[], all: boolean, ctx: MasterContext): Value[] {
+  const found = findings.filter(({ level }) => all || level !== 'fine');
+  if (found.some(({ level }) => level === 'problem')) ctx.setRetcode(1);
+  return found.map((finding) => newDict(Object.entries(finding) as [string, Value][]));
+}
+
+/** Minions that do not have the key that is announced or presented. */
+async function rolloverFindings(ctx: MasterContext): Promise<Finding[]> {
+  const { phase, minions } = await statusOf(ctx);
+  if (phase === 'none') return [];
+  const ids = (standing: string): string[] => minions.filter((one) => one.standing === standing).map(({ id }) => id);
+  const [later, hand] = [ids('later'), ids('by-hand')];
+  const announced = phase === 'announced';
+  return [
+    ...(later.length === 0
+      ? []
+      : [
+          {
+            level: 'warning' as const,
+            what: `${counted(later.length)} (${named(later)}): ${announced ? 'the next key of the master is announced and not stored' : 'the new key of the master is not known there yet'}`,
+            repair: 'they get it when they come; see salt-run master.rotate_keys status=True',
+          },
+        ]),
+    ...(hand.length === 0
+      ? []
+      : [
+          {
+            level: 'warning' as const,
+            what: `${counted(hand.length)} (${named(hand)}): cannot take a new key of the master`,
+            repair:
+              'salt-run master.rotate_keys prepare=True, or the commands of salt-run master.rotate_keys status=True',
+          },
+        ]),
+    ...(later.length + hand.length === 0
+      ? [{ level: 'fine' as const, what: `All minions have the ${announced ? 'announced' : 'new'} key of the master` }]
+      : []),
+  ];
+}
+
 export default defineRunner({
   name: 'doctor',
   doc: 'Problems of the master’s stores, keys and minions, and their repairs.',
@@ -139,12 +177,19 @@ export default defineRunner({
         const found = [
           ...(await storeFindings(ctx)),
           ...reactorFindings(ctx),
+          ...(await clusterFindings(ctx)),
           ...(await keyFindings(ctx)),
           ...fleetFindings(ctx),
-        ].filter(({ level }) => all || level !== 'fine');
-        if (found.some(({ level }) => level === 'problem')) ctx.setRetcode(1);
-        return found.map((finding) => newDict(Object.entries(finding) as [string, Value][]));
+          ...(await rolloverFindings(ctx)),
+        ];
+        return reported(found, all, ctx);
       },
+    }),
+    masters: masterFn({
+      doc: 'Asks the real Salt minions for their settings that matter with several masters: which of them end, do not change masters, or lose results when a master dies.',
+      examples: ['salt-run doctor.masters', 'salt-run doctor.masters all=True'],
+      params: { all: p.bool({ default: false, doc: 'also checks that passed' }) },
+      run: async ({ all }, ctx) => reported(await masterFindings(ctx), all, ctx),
     }),
   },
 });

@@ -7,7 +7,14 @@ function asked(stdout: string, retcode = 0): { ctx: TopsContext; calls: string[]
   const calls: string[][] = [];
   const log = { debug() {}, info() {}, warn() {}, error() {} };
   const ctx: TopsContext = {
-    ...{ minionId: 'web; rm -rf /', grains: newDict(), opts: {}, log, signal: new AbortController().signal },
+    ...{
+      minionOpts: newDict(),
+      minionId: 'web; rm -rf /',
+      grains: newDict(),
+      opts: {},
+      log,
+      signal: new AbortController().signal,
+    },
     exec: async (file, args) => {
       calls.push([file, ...args]);
       return { pid: 1, retcode, stdout, stderr: 'sorry', timedOut: false };

@@ -97,6 +97,16 @@ async function fingerprints(ctx: MasterContext, found: ReadonlyMap<KeyState, str
   return shown;
 }
 
+/** A pattern fits the master's own files, too; a name or a list means minions. */
+function ownFitting(wanted: unknown): (name: string) => boolean {
+  return typeof wanted === 'string' && /[*?[]/.test(wanted) ? globMatcher(wanted) : () => false;
+}
+
+async function ownFingerprints(ctx: MasterContext, fits: (name: string) => boolean): Promise<PlainDict> {
+  const own = Object.entries(await ctx.master.keys.local()).filter(([name]) => fits(name));
+  return newDict(own.map(([name, pem]) => [name, ctx.master.keys.fingerprint(pem)]));
+}
+
 export default defineWheel({
   name: 'key',
   doc: 'Accept, reject, delete and show minion keys.',
@@ -209,13 +219,16 @@ export default defineWheel({
     finger: masterFn({
       doc: 'Fingerprints of the keys that match.',
       params: { match },
-      run: async ({ match: wanted }, ctx) => fingerprints(ctx, await matching(ctx, wanted)),
+      async run({ match: wanted }, ctx) {
+        const shown = await fingerprints(ctx, await matching(ctx, wanted));
+        const own = await ownFingerprints(ctx, ownFitting(wanted));
+        return Object.keys(own).length > 0 ? newDict([['local', own], ...Object.entries(shown)]) : shown;
+      },
     }),
     finger_master: masterFn({
       doc: 'Fingerprints of the master’s own keys.',
       async run(_args, ctx) {
-        const own = Object.entries(await ctx.master.keys.local());
-        return newDict([['local', newDict(own.map(([name, pem]) => [name, ctx.master.keys.fingerprint(pem)]))]]);
+        return newDict([['local', await ownFingerprints(ctx, (name) => name.endsWith('.pub'))]]);
       },
     }),
   },

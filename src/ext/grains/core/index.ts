@@ -1,7 +1,7 @@
 // The core grains: everything about the machine that Salt's own core module reports on Linux.
 import { createHash } from 'node:crypto';
 import os from 'node:os';
-import { defineGrain, type GrainContext, newDict, type PlainDict } from 'halite/sdk';
+import { defineGrain, type GrainContext, isProxyMinion, newDict, type PlainDict } from 'halite/sdk';
 import { readText, readTrimmed } from 'halite/sdk/fs';
 import { which } from 'halite/sdk/system';
 import { shellSplit } from 'halite/sdk/text';
@@ -122,9 +122,27 @@ async function collect(ctx: GrainContext): Promise<PlainDict> {
   return Object.assign(grains, versionGrains(), python);
 }
 
+/** What a proxy minion says of the machine it runs on; Salt has the same names. */
+const proxyNames = new Set(
+  (
+    'cpuarch cwd dns efi gpus hwaddr_interfaces id ip4_gw ip6_gw ip_gw kernelparams locale_info machine_id master nodename ' +
+    'num_gpus osarch path ps pythonexecutable pythonpath pythonversion saltpath saltversion saltversioninfo systempath virtual ' +
+    'virtual_subtype zmqversion haliteversion nodeversion'
+  ).split(' '),
+);
+
+/** The system of a proxy is its device, which a collector of its type knows: here it is `proxy`. */
+function ofProxy(machine: PlainDict): PlainDict {
+  const grains = newDict(Object.entries(machine).filter(([name]) => proxyNames.has(name)));
+  for (const name of ['kernel', 'kernelrelease', 'kernelversion', 'os', 'os_family', 'osfullname', 'osrelease'])
+    grains[name] = 'proxy';
+  return Object.assign(grains, { osfinger: 'proxy-proxy', osrelease_info: ['proxy'], fqdns: [], mem_total: 0 });
+}
+
 export default defineGrain({
   name: 'core',
   doc: 'Operating system, hardware, network, locale and versions of this machine.',
   priority: 0,
-  collect,
+  proxies: ['*'],
+  collect: async (ctx) => (isProxyMinion(ctx.opts) ? ofProxy(await collect(ctx)) : collect(ctx)),
 });

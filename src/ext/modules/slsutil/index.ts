@@ -15,7 +15,7 @@ import {
   type Value,
 } from 'halite/sdk';
 import { type MergeStrategy, mergeDicts, mergeStrategies } from 'halite/sdk/data';
-import { serializerFor } from '../../shared/serializers/serializers.ts';
+import { anySerializerFor } from '../../shared/serializers/serializers.ts';
 import { updateInPlace } from '../shared/data.ts';
 import { banner } from './banner.ts';
 import { renderSource } from './render.ts';
@@ -126,7 +126,10 @@ export default defineModule({
       doc: 'Data as text: json, yaml, python, configparser, keyvalue or msgpack. Other keyword arguments go to the serializer.',
       examples: [`salt '*' slsutil.serialize 'json' obj="{'foo': 'Foo!'}"`],
       params: { serializer: p.string(), obj: p.any({ doc: 'data of any kind' }), mod_kwargs: p.kwargs() },
-      run: ({ serializer, obj, mod_kwargs }) => serializerFor(serializer, 'serialize')(obj, cleanKwargs(mod_kwargs)),
+      async run({ serializer, obj, mod_kwargs }, ctx) {
+        const write = await anySerializerFor(serializer, 'serialize', ctx);
+        return write(obj, cleanKwargs(mod_kwargs));
+      },
     }),
     deserialize: fn({
       doc: 'Data from text: json, yaml, configparser, keyvalue or msgpack.',
@@ -136,8 +139,10 @@ export default defineModule({
         stream_or_string: p.any({ doc: 'what the serializer reads: text, bytes or data' }),
         mod_kwargs: p.kwargs(),
       },
-      run: ({ serializer, stream_or_string, mod_kwargs }) =>
-        serializerFor(serializer, 'deserialize')(stream_or_string, cleanKwargs(mod_kwargs)),
+      async run({ serializer, stream_or_string, mod_kwargs }, ctx) {
+        const read = await anySerializerFor(serializer, 'deserialize', ctx);
+        return read(stream_or_string, cleanKwargs(mod_kwargs));
+      },
     }),
     renderer: fn({
       doc: 'Renders a text or a file of the file server. Other keyword arguments are variables of templates.',

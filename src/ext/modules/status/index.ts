@@ -229,6 +229,11 @@ export default defineModule({
       params: { master: p.string({ default: null }), connected: p.bool({ default: true, doc: 'accepted' }) },
       run: ({ master }, ctx) => (master ? masterConnected(master, ctx) : null),
     }),
+    masters: fn({
+      doc: 'The masters this running minion uses, and how it stands with each. Not in Salt.',
+      examples: ["salt '*' status.masters"],
+      run: async (_, ctx) => (await ctx.minion.masters?.()) ?? [],
+    }),
     ping_master: fn({
       doc: 'Whether a master can be reached at its request port.',
       examples: ["salt '*' status.ping_master localhost"],
@@ -239,10 +244,11 @@ export default defineModule({
       },
     }),
     proxy_reconnect: fn({
-      doc: 'Proxy minions only: False here.',
+      doc: 'Proxy minions only: connects again when the device is not alive. False where nothing can tell, and on other minions.',
       examples: ["salt '*' status.proxy_reconnect rest_sample"],
       params: { proxy_name: p.string(), opts: p.ignored({ default: null }) },
-      run: () => false,
+      inline: true,
+      run: async ({ proxy_name }, ctx) => (ctx.proxy?.type === proxy_name ? ctx.proxy.reconnect() : false),
     }),
     time: fn({
       doc: 'The minion’s local time, written by a pattern.',

@@ -49,7 +49,8 @@ async function docs(kind: Kind, args: readonly Value[], ctx: ModuleContext): Pro
         if (doc !== undefined) found[state] = stripMarkup(doc);
       }
       const info = await ctx.registry.functionInfo(kind, name);
-      found[name] = info ? stripMarkup(info.doc) : null;
+      // As in Salt: nothing written is None.
+      found[name] = info?.doc ? stripMarkup(info.doc) : null;
     }
   }
   return found;

@@ -4,6 +4,7 @@ import {
   defineModule,
   dictOf,
   fn,
+  isProxyMinion,
   type ModuleContext,
   newDict,
   type PlainDict,
@@ -372,8 +373,8 @@ export default defineModule({
   name: 'systemd_service',
   virtualName: 'service',
   doc: 'Services of machines that run systemd.',
-  available: () =>
-    (process.platform === 'linux' && (isBooted() || isOffline())) ||
+  available: ({ opts }) =>
+    (!isProxyMinion(opts) && process.platform === 'linux' && (isBooted() || isOffline())) ||
     'The systemd execution module failed to load: only available on Linux systems which have been booted with systemd.',
   reads: [...readingServices, ...readingUnits],
   functions: { ...acting, ...asking },

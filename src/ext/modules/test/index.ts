@@ -48,10 +48,10 @@ function randomHash(size: number, type: Value, opts: Readonly<Record<string, Val
 
 const answers = {
   ping: fn({
-    doc: 'Returns True, which shows that the minion is up and accepts jobs. It does not use ICMP.',
+    doc: 'Returns True, which shows that the minion is up and accepts jobs. It does not use ICMP. On a proxy its device answers.',
     examples: ["salt '*' test.ping"],
     inline: true,
-    run: () => true,
+    run: (_, ctx) => ctx.proxy?.call('ping') ?? true,
   }),
   echo: fn({
     doc: 'Returns the given text.',

@@ -27,6 +27,23 @@ async function printed(ctx: MasterContext, jid: string, source: string | undefin
   return newDict([[jid, shown]]);
 }
 
+/** For a job of another master, whose results are kept here because that one was away. */
+async function sayWhoAsked(ctx: MasterContext, jid: string): Promise<void> {
+  const load = await ctx.master.jobs.load(jid);
+  const asked = load && formatJob(load)['Asked-by'];
+  if (asked !== undefined)
+    ctx.progress(
+      `This job was asked by the master ${String(asked)}. These are the results that were given to this one meanwhile.`,
+    );
+}
+
+/** In a cluster, results that are missing here may be at another master. */
+async function askOthers(ctx: MasterContext, jid: string): Promise<void> {
+  const unasked = await ctx.master.cluster.complete(jid);
+  if (unasked.length === 0) return;
+  ctx.progress(`Results are missing here, and these masters could not be asked for them: ${unasked.join(', ')}`);
+}
+
 /** When the answer names an outputter, `salt-run` shows only the data, with that outputter. */
 function shownAs(data: Value | JsonText, outputter: string | null | undefined): Value | JsonText {
   if (data instanceof JsonText) return data.withOutputter(outputter);
@@ -67,6 +84,8 @@ export default defineRunner({
         display_progress: progressParam,
       },
       async run({ jid, returned, missing, ext_source }, ctx) {
+        await sayWhoAsked(ctx, jid);
+        if (!ext_source) await askOthers(ctx, jid);
         const written =
           returned && !missing ? await ctx.master.jobs.returnsText(jid, ext_source ?? undefined) : undefined;
         if (written) return written;

@@ -104,8 +104,12 @@ describe('jobs.query', () => {
 
   beforeAll(() => {
     db.exec(schema + views);
-    const job = db.prepare("INSERT INTO job VALUES (?,?,?,'glob',?,?,'[]',?,?)");
-    const ret = db.prepare("INSERT INTO ret VALUES (?,?,?,?,?,'{}',0)");
+    const job = db.prepare(
+      "INSERT INTO job (jid, fun, tgt, tgt_type, user, load, expected, started, internal) VALUES (?,?,?,'glob',?,?,'[]',?,?)",
+    );
+    const ret = db.prepare(
+      "INSERT INTO ret (jid, id, fun, retcode, success, full_ret, received) VALUES (?,?,?,?,?,'{}',0)",
+    );
     const verdict = db.prepare("INSERT INTO verdict VALUES (?,?,'missing','silent','nothing heard','{}',0)");
     const jid = (n: number): string => `202601311200000000${String(n).padStart(2, '0')}`;
     const add = (n: number, fun: string, user: string, age: number, internal = 0): void => {

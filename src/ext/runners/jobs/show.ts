@@ -76,10 +76,14 @@ async function reasons(ctx: MasterContext, jid: string, result: PlainDict): Prom
   return missing;
 }
 
-/** The evidence without the raw times, which `jobs.explain` shows in order. */
+/** The evidence without what `jobs.explain` shows in order. */
 function evidenceIn(text: Value | undefined): PlainDict {
   try {
-    const { milestones: _milestones, ...evidence } = JSON.parse(String(text)) as Record<string, Value>;
+    const {
+      milestones: _milestones,
+      adoption: _adoption,
+      ...evidence
+    } = JSON.parse(String(text)) as Record<string, Value>;
     return newDict(Object.entries(evidence));
   } catch {
     return newDict();

@@ -1,4 +1,4 @@
-// Formats that `slsutil.serialize` and `slsutil.deserialize` know.
+// Formats that `slsutil.serialize` and `slsutil.deserialize` know, and those of users.
 import {
   asDict,
   asList,
@@ -7,6 +7,7 @@ import {
   type Dict,
   dictEntries,
   isDict,
+  type ModuleContext,
   newDict,
   type PlainDict,
   pyStr,
@@ -182,6 +183,17 @@ export function serializerFor<K extends keyof Serializer>(name: string, directio
   const found = Object.hasOwn(serializers, name) ? serializers[name] : undefined;
   if (!found) throw commandError(`Serializer '${name}' not found.`);
   const run = found[direction];
+  if (!run) throw commandError(`Serializer '${name}' does not implement ${direction}.`);
+  return run;
+}
+
+type Run = (value: Value, options: PlainDict) => Value | Promise<Value>;
+
+/** The same with the serializers of users, which come first: one of a built-in name replaces it. */
+export async function anySerializerFor(name: string, direction: keyof Serializer, ctx: ModuleContext): Promise<Run> {
+  const own = await ctx.serializer?.(name);
+  if (!own) return serializerFor(name, direction);
+  const run = own[direction];
   if (!run) throw commandError(`Serializer '${name}' does not implement ${direction}.`);
   return run;
 }

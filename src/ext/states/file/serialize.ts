@@ -20,7 +20,7 @@ import { expandUser, normalizeMode, readFileSync } from 'halite/sdk/fs';
 import { encodeText } from '../../shared/file/encodings.ts';
 import { isDir, isRegular } from '../../shared/file/facts.ts';
 import { changesNeeded, type ManageRequest, manageFile } from '../../shared/file/manage.ts';
-import { serializerFor } from '../../shared/serializers/serializers.ts';
+import { anySerializerFor } from '../../shared/serializers/serializers.ts';
 import { dataDiff } from '../shared/data-diff.ts';
 import { failureText } from './errors.ts';
 import * as common from './params.ts';
@@ -70,13 +70,8 @@ function writingOptions(format: string, args: Args): PlainDict {
   return Object.assign(options, optionsOf(args.serializer_opts));
 }
 
-const findSerializer = (format: string, direction: 'serialize' | 'deserialize') => {
-  try {
-    return serializerFor(format, direction);
-  } catch {
-    return undefined;
-  }
-};
+const findSerializer = (format: string, direction: 'serialize' | 'deserialize', ctx: StateContext) =>
+  anySerializerFor(format, direction, ctx).catch(() => undefined);
 
 interface Merged {
   readonly old: Value;
@@ -84,17 +79,18 @@ interface Merged {
 }
 
 /** The data merged over the existing data of the file. */
-function mergeWithFile(
+async function mergeWithFile(
   name: string,
   format: string,
   data: Value,
   args: Args,
-): Merged | { problem: string } | undefined {
+  ctx: StateContext,
+): Promise<Merged | { problem: string } | undefined> {
   if (!args.merge_if_exists || !isRegular(name)) return undefined;
-  const read = findSerializer(format, 'deserialize');
+  const read = await findSerializer(format, 'deserialize', ctx);
   if (!read) return { problem: `merge_if_exists is not supported for the ${format} serializer` };
   try {
-    const old = read(readFileSync(name, 'utf8'), optionsOf(args.deserializer_opts));
+    const old = await read(readFileSync(name, 'utf8'), optionsOf(args.deserializer_opts));
     if (old === null) return undefined;
     return { old, data: isDict(old) && isDict(data) ? mergeRecurse(old, data) : data };
   } catch (error) {
@@ -157,16 +153,16 @@ async function run(args: Args, ctx: StateContext): Promise<StateResult> {
     return fail("Only one of 'dataset' and 'dataset_pillar' is permitted");
   const data = isTruthy(args.dataset_pillar) ? (traverse(ctx.pillar, pyStr(args.dataset_pillar)) ?? '') : args.dataset;
   if (data === null) return fail("Neither 'dataset' nor 'dataset_pillar' was defined");
-  const write = findSerializer(format, 'serialize');
+  const write = await findSerializer(format, 'serialize', ctx);
   if (!write)
     return fail(
       `The ${format} serializer could not be found. It either does not exist or its prerequisites are not installed.`,
     );
   if (isDir(name)) return fail(`Specified target ${name} is a directory`);
-  const merged = mergeWithFile(name, format, data, args);
+  const merged = await mergeWithFile(name, format, data, args, ctx);
   if (merged && 'problem' in merged) return fail(merged.problem);
   if (merged && pyEquals(merged.old, merged.data)) return ctx.ok(`The file ${name} is in the correct state`, { name });
-  const made = write(merged ? merged.data : data, writingOptions(format, args));
+  const made = await write(merged ? merged.data : data, writingOptions(format, args));
   const content =
     made instanceof Uint8Array
       ? Buffer.from(made)
