@@ -4,7 +4,9 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { PlainDict, Value } from '../../base/codec/value.ts';
+import { HaliteError } from '../../base/errors/index.ts';
 import { nullLogger } from '../../base/log/index.ts';
+import type { AskedJob } from '../../protocol/job/job.ts';
 import { Targets } from '../publish/targets.ts';
 import { Authorization } from './authorization.ts';
 import { UserKeys } from './user-keys.ts';
@@ -35,6 +37,11 @@ beforeEach(() => {
       opts: { user: opts.user, sudo_acl: opts.sudo_acl, raw },
       userKeys: new UserKeys(opts),
       targets: new Targets({ opts: { raw }, keys, fleet, log: nullLogger() }),
+      logins: {
+        login: async () => Promise.reject(new HaliteError('auth.failed', 'no login')),
+        ofToken: async () => Promise.reject(new HaliteError('auth.failed', 'no token')),
+        rulesOf: async () => [],
+      },
     });
   authorization = build(opts);
   withAcl = (publisher_acl) => build({ publisher_acl });
@@ -49,32 +56,32 @@ describe('authorization', () => {
     expect(rootKey()).toHaveLength(76);
   });
 
-  it('authenticates a caller by the key', () => {
-    expect(authorization.authenticateCaller({ user: userInfo().username, key: rootKey() })).toEqual({
+  it('authenticates a caller by the key', async () => {
+    expect(await authorization.authenticateCaller({ user: userInfo().username, key: rootKey() })).toEqual({
       user: userInfo().username,
     });
-    expect(authorization.authenticateCaller({ user: 'sudo_ann', key: rootKey() })).toEqual({ user: 'sudo_ann' });
+    expect(await authorization.authenticateCaller({ user: 'sudo_ann', key: rootKey() })).toEqual({ user: 'sudo_ann' });
   });
 
-  it.each([undefined, '', 'x'.repeat(76), null, 7])('refuses the key %j', (key) => {
-    expect(() => authorization.authenticateCaller({ user: 'root', key: key as never })).toThrow(
+  it.each([undefined, '', 'x'.repeat(76), null, 7])('refuses the key %j', async (key) => {
+    await expect(authorization.authenticateCaller({ user: 'root', key: key as never })).rejects.toThrow(
       /Authentication failure/,
     );
   });
 
-  it('refuses external authentication with a clear message', () => {
-    expect(() => authorization.authenticateCaller({ eauth: 'pam', user: 'root', key: rootKey() })).toThrow(
-      /External authentication/,
-    );
+  it('never falls back to the key when a token or a login is given', async () => {
+    const proven = { user: 'root', key: rootKey() };
+    await expect(authorization.authenticateCaller({ ...proven, eauth: 'pam' })).rejects.toThrow(/no login/);
+    await expect(authorization.authenticateCaller({ ...proven, token: 'x' })).rejects.toThrow(/no token/);
   });
 
   // `daemon` is an account of every Linux system.
-  it('gives accounts named in publisher_acl a key that authenticates no other user', () => {
+  it('gives accounts named in publisher_acl a key that authenticates no other user', async () => {
     const key = readFileSync(join(dir, '.daemon_key'), 'utf8');
-    expect(authorization.authenticateCaller({ user: 'daemon', key })).toEqual({ user: 'daemon' });
+    expect(await authorization.authenticateCaller({ user: 'daemon', key })).toEqual({ user: 'daemon' });
     for (const user of ['root', userInfo().username, 'sudo_ann', 'deploy', 'bin', ''])
-      expect(() => authorization.authenticateCaller({ user, key }), user).toThrow(/Authentication failure/);
-    expect(authorization.authenticateCaller({ user: 'daemon', key: rootKey() })).toEqual({ user: 'daemon' });
+      await expect(authorization.authenticateCaller({ user, key }), user).rejects.toThrow(/Authentication failure/);
+    expect(await authorization.authenticateCaller({ user: 'daemon', key: rootKey() })).toEqual({ user: 'daemon' });
   });
 
   const kwargs = (named: PlainDict): PlainDict => ({ ...named, __kwarg__: true });
@@ -125,6 +132,7 @@ describe('authorization', () => {
     expect(authorization.authorizePublish({ user: 'deploy' }, { ...job, nodegroups })).toEqual({
       ...job,
       foreign: true,
+      exactPillar: true,
       only: new Set(['web1']),
     });
     expect(
@@ -134,23 +142,41 @@ describe('authorization', () => {
     expect(authorization.authorizePublish({ user: 'root' }, whole)).toBe(whole);
   });
 
-  it.each([
+  const ofTheMinion: [string, Partial<AskedJob>, string][] = [
     ['ret', { ret: 'mysql' }, 'a returner \\(ret\\)'],
     ['ret_config', { options: { ret_config: 'x' } }, 'ret_config'],
     ['ret_kwargs', { options: { ret_kwargs: {} } }, 'ret_kwargs'],
     ['module_executors', { options: { module_executors: ['sudo'] } }, 'module_executors'],
     ['executor_opts', { options: { executor_opts: 1 } }, 'executor_opts'],
+  ];
+  const ofOthers: [string, Partial<AskedJob>, string][] = [
     ['id', { options: { id: 'web1' } }, 'id'],
     ['master_id', { options: { master_id: 'x' } }, 'master_id'],
-  ])('refuses %s from limited users', (_, more, why) => {
-    const job = { tgt: '*', tgt_type: 'glob', fun: 'test.ping', arg: [], user: 'ops-ann', ...more };
+  ];
+  const ping = { tgt: '*', tgt_type: 'glob', fun: 'test.ping', arg: [] };
+
+  it.each([...ofTheMinion, ...ofOthers])('refuses %s from limited users', (_, more, why) => {
+    const job = { ...ping, user: 'deploy', ...more };
+    expect(() => authorization.authorizePublish({ user: 'deploy' }, job)).toThrow(
+      new RegExp(`with ${why}: only users`),
+    );
+  });
+
+  it.each(ofTheMinion)('allows %s to users who may run every function everywhere', (_, more) => {
+    const job = { ...ping, user: 'ops-ann', ...more };
+    expect(authorization.authorizePublish({ user: 'ops-ann' }, job)).toMatchObject({ ...more, fun: 'test.ping' });
+  });
+
+  it.each(ofOthers)('refuses %s from them, too', (_, more, why) => {
+    const job = { ...ping, user: 'ops-ann', ...more };
     expect(() => authorization.authorizePublish({ user: 'ops-ann' }, job)).toThrow(
       new RegExp(`with ${why}: only users`),
     );
   });
 
   it('allows runners and wheel only for the master’s own users', () => {
-    expect(() => authorization.authorizeMaster({ user: 'deploy' }, 'runner jobs.list_jobs')).toThrow(/may not run/);
-    expect(() => authorization.authorizeMaster({ user: 'root' }, 'runner jobs.list_jobs')).not.toThrow();
+    const call = { fun: 'jobs.list_jobs', args: [], kwargs: {} };
+    expect(() => authorization.authorizeFunction({ user: 'deploy' }, 'runners', call)).toThrow(/may not run/);
+    expect(() => authorization.authorizeFunction({ user: 'root' }, 'runners', call)).not.toThrow();
   });
 });

@@ -8,7 +8,7 @@ const store = { loadMinionData: async () => new Map(), saveMinionData: nothing, 
 const emptyFleet = (): Fleet =>
   new Fleet(
     store,
-    () => undefined,
+    () => [],
     () => undefined,
   );
 
@@ -30,4 +30,20 @@ it('stores the reason for the last refused unauthenticated peers, and drops no m
   expect(fleet.known('web1')?.lastAuth?.result).toBe('accept');
   expect(fleet.known('unknown-2999')?.lastAuth).toEqual(auth);
   expect(fleet.known('unknown-0')).toBeUndefined();
+});
+
+it('no longer counts on seeing the connections of a minion that became one of Salt', () => {
+  const fleet = emptyFleet();
+  const auth = { result: 'accept', at: 1, detail: '' } as const;
+  const event = { topic: '', peer: '127.0.0.1:1', id: 'web1' };
+  fleet.subscriber({ kind: 'joined', ...event });
+  fleet.signedIn('web1', auth, false);
+  // One that is there may be another process with this id.
+  expect(fleet.known('web1')?.tracked).toBe(true);
+  fleet.subscriber({ kind: 'left', ...event });
+  fleet.signedIn('web1', auth, true);
+  expect(fleet.known('web1')?.tracked).toBe(true);
+  fleet.signedIn('web1', auth, false);
+  expect(fleet.known('web1')?.tracked).toBe(false);
+  expect(fleet.connected('web1')).toBe('unknown');
 });

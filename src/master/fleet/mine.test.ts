@@ -20,9 +20,14 @@ async function setUp(raw: PlainDict = {}) {
   const mine = await Mine.open({ store, keys: known, fleet, targets, log });
   const keyChanges = new KeyChanges({
     ...{ opts, fleet, mine },
-    secrets: { rotate: () => expect.fail('a change that is noted keeps the shared key') },
+    secrets: { sessions: { forget: () => undefined } },
+    aesChange: {
+      now: () => expect.fail('a change that is noted keeps the shared key'),
+      soon: () => expect.fail('a change that is noted keeps the shared key'),
+    },
     bus: { fire: () => undefined },
     tracker: { lost: () => undefined },
+    lower: { forget: () => undefined },
   });
   const found = (): string[] => Object.keys(mine.get('*', 'glob', ['test.ping']).get('test.ping') ?? {});
   return { keyChanges, mine, keys, saved, found };

@@ -42,6 +42,7 @@ export interface MineParts {
 export class Mine {
   readonly #data = new Map<string, ReadonlyMap<string, Entry>>();
   readonly #parts: MineParts;
+  #share: (id: string, data: PlainDict | undefined) => void = () => undefined;
 
   private constructor(parts: MineParts) {
     this.#parts = parts;
@@ -54,6 +55,21 @@ export class Mine {
       if (!(data instanceof Map)) mine.#data.set(id, new Map(Object.entries(data).flatMap(mine.#stored(id))));
     }
     return mine;
+  }
+
+  /** As received, of all minions. */
+  *all(): Iterable<readonly [string, PlainDict]> {
+    for (const [id, entries] of this.#data) yield [id, sentOf(entries)];
+  }
+
+  /** Called with every change that a minion makes here; undefined when it has no data any more. */
+  share(share: (id: string, data: PlainDict | undefined) => void): void {
+    this.#share = share;
+  }
+
+  /** Another member of the cluster changed the data of a minion. */
+  adopt(id: string, data: Dict): void {
+    if (!(data instanceof Map)) this.#keep(id, new Map(Object.entries(data).flatMap(this.#stored(id))));
   }
 
   /** The mine data of a minion, without the access rules. */
@@ -162,11 +178,20 @@ export class Mine {
   }
 
   #set(id: string, entries: ReadonlyMap<string, Entry>): void {
+    if (this.#keep(id, entries)) this.#share(id, entries.size > 0 ? sentOf(entries) : undefined);
+  }
+
+  /** False when there was nothing to remove. */
+  #keep(id: string, entries: ReadonlyMap<string, Entry>): boolean {
     if (entries.size > 0) this.#data.set(id, entries);
-    else if (!this.#data.delete(id)) return;
-    const data = newDict([...entries].map(([fun, { sent }]) => [fun, sent]));
+    else if (!this.#data.delete(id)) return false;
+    const data = sentOf(entries);
     this.#parts.store.saveMine(id, data).catch((error: unknown) => {
       this.#parts.log.limited('store', 'error', 'mine data could not be stored', { error: messageOf(error) });
     });
+    return true;
   }
 }
+
+const sentOf = (entries: ReadonlyMap<string, Entry>): PlainDict =>
+  newDict([...entries].map(([fun, { sent }]) => [fun, sent]));

@@ -3,13 +3,14 @@ import { JsonText, readValue } from '../../base/codec/json/index.ts';
 import { type Dict, dictSize, fieldOf, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError, messageOf } from '../../base/errors/index.ts';
 import type { Logger } from '../../base/log/index.ts';
+import { isSecretName, secretMask } from '../../base/log/redact.ts';
 import { generateJid } from '../../base/util/jid.ts';
 import { bindArguments } from '../../engine/exec/bind.ts';
 import { execProgram } from '../../engine/exec/exec.ts';
 import { pythonTraceback } from '../../engine/exec/traceback.ts';
 import { checkResult } from '../../engine/state/check-result.ts';
 import { createRegistry, docstring, type FoundFunction, type Loader } from '../../extend/loader/index.ts';
-import type { MasterContext, MasterServices, Params } from '../../extend/sdk/index.ts';
+import type { MasterContext, MasterServices, Params, Registry } from '../../extend/sdk/index.ts';
 import type { EventBus } from '../../protocol/event/bus.ts';
 import { runNewTag, runReturnTag, wheelNewTag, wheelReturnTag } from '../../protocol/event/tags.ts';
 import { funName, type PublishedJob } from '../../protocol/job/job.ts';
@@ -28,6 +29,8 @@ export interface FunctionResult {
   readonly out?: string;
   /** Nested maps are printed in their own order. */
   readonly inOrder?: boolean;
+  /** The function did not return: `ret` is the reason. */
+  readonly failed?: boolean;
 }
 
 export interface FunctionRun {
@@ -86,7 +89,7 @@ export class MasterFunctions {
     const jid = generateJid();
     const name = `${kind === 'runners' ? 'runner' : 'wheel'}.${fun}`;
     const { schedule, metadata } = hooks;
-    const fun_args = kwargsInArgs(args, kwargs);
+    const fun_args = kwargsInArgs(args, withoutSecrets(kwargs));
     const job: PublishedJob = {
       ...{ jid, fun: name, arg: fun_args, tgt: 'master', tgt_type: 'list', user },
       ...(schedule === undefined ? {} : { schedule }),
@@ -111,6 +114,11 @@ export class MasterFunctions {
       return outcome;
     });
     return { jid, result };
+  }
+
+  /** The functions that there are. */
+  registry(): Registry {
+    return createRegistry(this.#loader);
   }
 
   /** The running functions, in the form of `saltutil.running`. */
@@ -161,7 +169,12 @@ export class MasterFunctions {
       };
     } catch (error) {
       this.#parts.log.debug('master function failed', { fun, error: messageOf(error) });
-      return { ret: failureText(`${kind.replace(/s$/, '')} ${fun}`, error, usage), success: false, retcode: 1 };
+      return {
+        ret: failureText(`${kind.replace(/s$/, '')} ${fun}`, error, usage),
+        success: false,
+        retcode: 1,
+        failed: true,
+      };
     }
   }
 
@@ -204,7 +217,7 @@ export class MasterFunctions {
     // A scheduled run is looked up in the history; the user has already seen the result of an interactive one.
     const internal = job.schedule === undefined;
     const record = jobRecord(
-      { ...own, tgt: id, tgt_type: 'glob', options: { ...options, id } },
+      { ...own, tgt: id, tgt_type: 'list', options: { ...options, id } },
       { expected: [id], started, internal },
     );
     const ret = {
@@ -241,6 +254,10 @@ function statesSucceeded(ret: Value | JsonText): boolean {
   return data === undefined || checkResult(data);
 }
 
+/** Events, history and the list of running functions are read by others: a password is not shown there. */
+const withoutSecrets = (kwargs: PlainDict): PlainDict =>
+  newDict(Object.entries(kwargs).map(([name, value]) => [name, isSecretName(name) ? secretMask : value]));
+
 /** Keyword arguments are shown as one marked map at the end, as in every Salt job. */
 function kwargsInArgs(args: readonly Value[], kwargs: PlainDict): Value[] {
   return Object.keys(kwargs).length > 0 ? [...args, { ...kwargs, __kwarg__: true }] : [...args];
@@ -248,7 +265,7 @@ function kwargsInArgs(args: readonly Value[], kwargs: PlainDict): Value[] {
 
 function failureText(what: string, error: unknown, usage: string): string {
   if (error instanceof HaliteError) {
-    const text = error.hint ? `${error.message} ${error.hint}` : error.message;
+    const text = error.hint ? `${error.message.replace(/[^.!?:]$/, '$&.')} ${error.hint}` : error.message;
     if (error.code === 'call.arguments') return `\nPassed invalid arguments: ${text}\n\nUsage:\n${usage}`;
     return text;
   }

@@ -35,6 +35,8 @@ export class OwnMinion {
   #grains: { readonly data: Promise<PlainDict>; readonly at: number } | undefined;
   #packed: { readonly grains: PlainDict; readonly data: WorkerData } | undefined;
   #version = 0;
+  /** Called when extensions changed. */
+  onReload: () => void = () => undefined;
 
   constructor(parts: OwnMinionParts) {
     this.#parts = parts;
@@ -43,7 +45,7 @@ export class OwnMinion {
   /** Runs a function to its end. Aborting `signal` ends its process with all child processes. */
   async call(fun: string, args: readonly Value[], kwargs: PlainDict, options: OwnCallOptions): Promise<OwnCallOutcome> {
     const { signal, user = 'root' } = options;
-    const data = options.withPillar ? await this.#dataWithPillar() : await this.#workerData();
+    const data = options.withPillar ? await this.#dataWithPillar() : await this.workerData();
     // Nested orchestrations share a jid; in the pool each has its own.
     const key = generateJid();
     const job = {
@@ -54,7 +56,7 @@ export class OwnMinion {
     const end = (): void => void this.#jobs().signal(key, constants.signals.SIGKILL);
     signal.addEventListener('abort', end, { once: true });
     try {
-      const services = this.#services(user, signal, (text) => options.print?.(text));
+      const services = this.servicesFor(user, signal, (text) => options.print?.(text));
       const assignment = { job, services, data, onProgress: (text: string) => options.progress(text) };
       const outcome = await this.#jobs().run({ jid: key, assignment });
       const retcode = typeof outcome.retcode === 'number' ? outcome.retcode : 1;
@@ -89,7 +91,8 @@ export class OwnMinion {
     return { version: `master ${++this.#version}`, id, sdkUrl: sdkUrl(), body };
   }
 
-  async #workerData(): Promise<WorkerData> {
+  /** Its options and grains for a process. */
+  async workerData(): Promise<WorkerData> {
     if (!this.#grains || Date.now() - this.#grains.at > grainsMs) {
       this.#grains = { data: this.#collectGrains(), at: Date.now() };
     }
@@ -102,7 +105,7 @@ export class OwnMinion {
   }
 
   async #dataWithPillar(): Promise<WorkerData> {
-    const { id } = await this.#workerData();
+    const { id } = await this.workerData();
     return this.#data(id, this.#opts(), (await this.#grains?.data) ?? newDict(), await this.#compilePillar({}));
   }
 
@@ -114,14 +117,15 @@ export class OwnMinion {
   async #collectGrains(): Promise<PlainDict> {
     const opts = this.#opts();
     const data = this.#data(String(opts['id']), opts, newDict());
-    const services = this.#services('root', new AbortController().signal);
+    const services = this.servicesFor('root', new AbortController().signal);
     const outcome = await this.#jobs().run({ jid: generateJid(), assignment: { job: undefined, services, data } });
     if (outcome.success) return outcome.return as PlainDict;
     this.#grains = undefined;
     throw new HaliteError('call.failed', `The grains of the master could not be collected: ${String(outcome.return)}`);
   }
 
-  #services(user: string, signal: AbortSignal, print: (text: string) => void = () => {}): MinionServices {
+  /** What functions in processes of the master may ask of it. */
+  servicesFor(user: string, signal: AbortSignal, print: (text: string) => void = () => {}): MinionServices {
     const services = orchestrationServices(this.#parts, { user, signal });
     return {
       hasMaster: false,
@@ -145,6 +149,7 @@ export class OwnMinion {
       reloadExtensions: async () => {
         this.#parts.functions.reload();
         this.#pool?.recycle();
+        this.onReload();
       },
     };
   }

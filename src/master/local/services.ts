@@ -3,21 +3,30 @@ import { type Dict, isDict, newDict, type PlainDict } from '../../base/codec/val
 import type { FileServer } from '../../engine/files/server.ts';
 import { fileServerView } from '../../engine/files/view.ts';
 import type {
+  ClusterMembership,
+  ClusterServices,
+  ClusterView,
   FleetView,
   JobHistory,
   JobOutcome,
   JobRequest,
   KeyServices,
+  LoginServices,
   MasterServices,
   PillarView,
   ReactorView,
   RememberedPart,
+  RetirementServices,
+  RolloverServices,
 } from '../../extend/sdk/index.ts';
 import type { EventBus } from '../../protocol/event/bus.ts';
 import type { JobStore } from '../../store/jobs.ts';
 import type { KeyStore } from '../../store/keys.ts';
+import { tokenValue } from '../../store/tokens/tokens.ts';
+import type { Logins } from '../authorization/logins.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { Mine } from '../fleet/mine.ts';
+import type { LowerMasters } from '../lower-masters/lower-masters.ts';
 import type { Targets } from '../publish/targets.ts';
 import { sinkHealth } from '../returners/health.ts';
 import type { History } from '../returners/history.ts';
@@ -40,13 +49,22 @@ export interface ServiceParts {
   readonly functions: Pick<MasterFunctions, 'call'>;
   readonly own: Pick<OwnMinion, 'call'>;
   readonly reactor: ReactorView;
+  readonly cluster: ClusterView;
+  readonly membership: ClusterMembership;
+  readonly trust: ClusterServices;
+  readonly rollover: RolloverServices;
+  readonly retirement: RetirementServices;
+  readonly logins: Pick<Logins, 'login' | 'makeToken' | 'listTokens' | 'dropToken'>;
   runJob(request: JobRequest): Promise<JobOutcome>;
 }
 
 export function masterServices(parts: ServiceParts): MasterServices {
-  const { opts, bus, keys, jobs, fleet, files, pillars, mine, functions, own, reactor } = parts;
+  const { opts, bus, keys, jobs, fleet, files, pillars, mine, functions, own, reactor, cluster } = parts;
   return {
-    ...{ opts: opts.raw, keys, jobs, fleet, pillars, reactor },
+    ...{ opts: opts.raw, keys, jobs, fleet, pillars, reactor, cluster, trust: parts.trust, rollover: parts.rollover },
+    membership: parts.membership,
+    retirement: parts.retirement,
+    logins: loginServices(parts.logins),
     runJob: (request) => parts.runJob(request),
     fire: async (tag, data) => bus.fire(tag, data),
     files: fileServerView(files),
@@ -58,6 +76,12 @@ export function masterServices(parts: ServiceParts): MasterServices {
   };
 }
 
+const loginServices = (logins: ServiceParts['logins']): LoginServices => ({
+  make: async (login, seconds) => tokenValue(await logins.makeToken(await logins.login(login, undefined), seconds)),
+  list: () => logins.listTokens(),
+  drop: (token) => logins.dropToken(token),
+});
+
 export interface JobHistoryParts {
   readonly history: History;
   readonly store: JobStore;
@@ -66,6 +90,7 @@ export interface JobHistoryParts {
   readonly durable: Pick<DurableJobs, 'list' | 'cancel'>;
   readonly functions: Pick<MasterFunctions, 'running'>;
   readonly explain: Pick<Explain, 'timeline'>;
+  readonly cluster: Pick<ClusterView, 'compared'>;
 }
 
 export function jobHistory(parts: JobHistoryParts): JobHistory {
@@ -78,7 +103,7 @@ export function jobHistory(parts: JobHistoryParts): JobHistory {
     listText: (filter, source) => history.listText(filter, source),
     returnsText: (jid, source) => history.returnsText(jid, source),
     running: async () => functions.running(),
-    health: async () => sinkHealth(store, sinks),
+    health: async () => sinkHealth(store, sinks, parts.cluster.compared),
     timeline: (jid) => explain.timeline(jid),
     pending: async () => durable.list().map(({ jid, id, until }) => ({ jid, id, until: new Date(until) })),
     cancel: async (jid, ids) => [...tracker.cancel(jid, ids), ...(await durable.cancel(jid, ids))],
@@ -92,13 +117,16 @@ export interface FleetViewParts {
   readonly mine: Pick<Mine, 'of' | 'drop' | 'flush'>;
   readonly targets: Pick<Targets, 'match'>;
   readonly explain: Pick<Explain, 'minion' | 'troubles'>;
+  readonly lower: Pick<LowerMasters, 'isNoMinion'>;
 }
 
 export function fleetView(parts: FleetViewParts): FleetView {
-  const { fleet, keys, mine, targets, explain } = parts;
+  const { fleet, keys, mine, targets, explain, lower } = parts;
+  // A lower master has a key, and is no minion.
+  const minions = (): string[] => keys.ids('accepted').filter((id) => !lower.isNoMinion(id));
   return {
     status: (id) => fleet.status(id),
-    all: () => keys.ids('accepted').map((id) => fleet.status(id) ?? { id, connected: 'unknown' as const }),
+    all: () => minions().map((id) => fleet.status(id) ?? { id, connected: 'unknown' as const }),
     grains: async (id) => fleet.data(id)?.grains,
     pillar: async (id) => fleet.data(id)?.pillar,
     mine: async (id) => mine.of(id),

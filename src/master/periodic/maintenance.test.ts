@@ -4,6 +4,7 @@ import { loadMasterConfig } from '../../base/config/index.ts';
 import { nullLogger } from '../../base/log/index.ts';
 import type { Retention } from '../../store/jobs.ts';
 import { readReturnerSettings } from '../returners/settings.ts';
+import { newGeneration } from '../sign-in/aes-keys.ts';
 import { Maintenance } from './maintenance.ts';
 
 function cleaned(overrides: Record<string, string | number>): {
@@ -23,10 +24,12 @@ function cleaned(overrides: Record<string, string | number>): {
     opts,
     log: nullLogger(),
     returnerSettings: readReturnerSettings(opts),
-    secrets: { rotatedAt: Date.now() },
+    leads: () => true,
+    secrets: { aes: { current: newGeneration(0) } },
     durable: { expire: () => undefined },
+    tokens: { sweep: async () => undefined },
     keyChanges: { rotate: unused },
-    fleet: { ids: unused, connected: unused },
+    fleet: { present: unused },
     bus: { fire: unused },
     sinks: {
       ask: async (...question: unknown[]) => {

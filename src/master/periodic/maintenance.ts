@@ -6,12 +6,17 @@ import { messageOf } from '../../base/errors/index.ts';
 import type { Logger } from '../../base/log/index.ts';
 import type { EventBus } from '../../protocol/event/bus.ts';
 import type { JobStore } from '../../store/jobs.ts';
+import type { TokenStore } from '../../store/tokens/tokens.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { ReturnerSettings } from '../returners/settings.ts';
 import type { ReturnerSinks } from '../returners/sinks.ts';
+import type { AesKeys } from '../sign-in/aes-keys.ts';
 import type { KeyChanges } from '../sign-in/key-changes.ts';
-import type { Secrets } from '../sign-in/secrets.ts';
+
 import type { DurableJobs } from '../tracking/durable.ts';
+
+/** Expired tokens are refused anyway: their files may wait. */
+const sweepMs = 10 * 60_000;
 
 export interface MaintenanceParts {
   readonly opts: Pick<
@@ -19,14 +24,17 @@ export interface MaintenanceParts {
     'cachedir' | 'loop_interval' | 'publish_session' | 'presence_events' | 'keep_jobs_mb'
   >;
   readonly log: Logger;
-  readonly secrets: Pick<Secrets, 'rotatedAt'>;
+  readonly secrets: { readonly aes: Pick<AesKeys, 'current'> };
   readonly keyChanges: Pick<KeyChanges, 'rotate'>;
   readonly durable: Pick<DurableJobs, 'expire'>;
-  readonly fleet: Pick<Fleet, 'ids' | 'connected'>;
+  readonly fleet: Pick<Fleet, 'present'>;
   readonly bus: Pick<EventBus, 'fire'>;
   readonly store: Pick<JobStore, 'clean'>;
+  readonly tokens: Pick<TokenStore, 'sweep'>;
   readonly returnerSettings: Pick<ReturnerSettings, 'jobCache' | 'cleanOutside' | 'keepSeconds' | 'keepEvents'>;
   readonly sinks: Pick<ReturnerSinks, 'ask'>;
+  /** Whether this master does what only one member of a cluster does; a master without others leads. */
+  leads(): boolean;
 }
 
 export class Maintenance {
@@ -34,6 +42,7 @@ export class Maintenance {
   #timer: NodeJS.Timeout | undefined;
   #present = new Set<string>();
   #cleaned = 0;
+  #swept = 0;
   #cleaning = false;
 
   constructor(parts: MaintenanceParts) {
@@ -54,15 +63,18 @@ export class Maintenance {
     this.#rotation();
     this.#parts.durable.expire();
     this.#presence();
+    this.#tokens();
     this.#history();
   }
 
   #rotation(): void {
     const { opts, secrets, log } = this.#parts;
-    const due = opts.publish_session > 0 && Date.now() - secrets.rotatedAt >= opts.publish_session * 1000;
+    const due = opts.publish_session > 0 && Date.now() - secrets.aes.current.since >= opts.publish_session * 1000;
     if (this.#dropFile() || due) {
       log.info('AES key rotated', { why: due ? 'publish_session' : 'drop file' });
-      this.#parts.keyChanges.rotate();
+      this.#parts.keyChanges.rotate().catch((error: unknown) => {
+        log.limited('aes-due', 'warn', 'the AES key is due for a change, which waits', { error: messageOf(error) });
+      });
     }
   }
 
@@ -80,15 +92,28 @@ export class Maintenance {
     return false;
   }
 
+  #tokens(): void {
+    if (Date.now() - this.#swept < sweepMs) return;
+    this.#swept = Date.now();
+    const { tokens, log } = this.#parts;
+    tokens
+      .sweep()
+      .catch((error: unknown) =>
+        log.limited('tokens', 'error', 'expired tokens could not be removed', { error: messageOf(error) }),
+      );
+  }
+
   #presence(): void {
     const { opts, fleet, bus } = this.#parts;
     if (!opts.presence_events) return;
-    const now = new Set(fleet.ids().filter((id) => fleet.connected(id) === 'yes'));
+    const now = new Set(fleet.present());
     const fresh = [...now].filter((id) => !this.#present.has(id));
     const lost = [...this.#present].filter((id) => !now.has(id));
+    this.#present = now;
+    // The others are told the events of the leader.
+    if (!this.#parts.leads()) return;
     if (fresh.length > 0 || lost.length > 0) bus.fire('salt/presence/change', { new: fresh, lost });
     bus.fire('salt/presence/present', { present: [...now] });
-    this.#present = now;
   }
 
   /**
@@ -98,7 +123,7 @@ export class Maintenance {
   #otherHistory(): void {
     const { returnerSettings, sinks, log } = this.#parts;
     if (!returnerSettings.jobCache || !returnerSettings.cleanOutside || returnerSettings.keepSeconds <= 0) return;
-    if (Date.now() - this.#cleaned < otherHistoryMs) return;
+    if (Date.now() - this.#cleaned < otherHistoryMs || !this.#parts.leads()) return;
     this.#cleaned = Date.now();
     sinks.ask(returnerSettings.jobCache, 'clean', returnerSettings.keepSeconds).catch((error: unknown) => {
       log.debug('old jobs could not be removed from the job cache', { error: messageOf(error) });

@@ -3,6 +3,7 @@ import { asDict, isDict, newDict, type PlainDict } from '../../base/codec/value.
 import type { Logger } from '../../base/log/index.ts';
 import { Schedule, type ScheduledRun } from '../../engine/schedule/index.ts';
 import type { MasterFunctions, MasterKind } from '../local/functions.ts';
+import type { ScheduleClaims } from '../shared/schedule.ts';
 
 const tickMs = 1000;
 const graceMs = 60_000;
@@ -11,6 +12,10 @@ export interface SchedulerParts {
   readonly opts: { readonly raw: PlainDict };
   readonly log: Logger;
   readonly functions: Pick<MasterFunctions, 'start'>;
+  /** Absent for a master without others. */
+  readonly claims?: Pick<ScheduleClaims, 'due'> | undefined;
+  /** Another master does it. */
+  paused?(): boolean;
 }
 
 export class MasterScheduler {
@@ -24,10 +29,11 @@ export class MasterScheduler {
     const found = parts.opts.raw['schedule'];
     this.#schedule = new Schedule(asDict(found) ?? newDict(), {
       ...{ log: parts.log.child('schedule'), graceMs, now: () => new Date(), random: Math.random },
+      aligned: parts.claims !== undefined,
       pillar: newDict,
       grains: newDict,
       running: async () => this.#running,
-      run: (run) => this.#run(run),
+      run: (run) => this.#due(run),
       persist: async () => undefined,
     });
   }
@@ -41,6 +47,14 @@ export class MasterScheduler {
 
   stop(): void {
     clearInterval(this.#timer);
+  }
+
+  /** `cluster: any` runs a job on every member; the others run on one of them, whichever leads. */
+  #due(run: ScheduledRun): void {
+    const { claims, paused } = this.#parts;
+    if (paused?.()) return;
+    if (claims && run.data['cluster'] !== 'any') claims.due(run.name, run.meant, () => this.#run(run));
+    else this.#run(run);
   }
 
   #run({ name, fun, args, kwargs, data }: ScheduledRun): void {

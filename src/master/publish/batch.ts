@@ -9,7 +9,7 @@ import { isFailure } from '../../protocol/job/job-return.ts';
 import { isFinal } from '../../protocol/job/verdict.ts';
 import type { JobUpdate } from '../tracking/active-job.ts';
 import { reason } from '../tracking/reasons.ts';
-import { itemOf, type StreamParts } from './job-stream.ts';
+import { announced, itemOf, jobItem, type StreamParts } from './job-stream.ts';
 import { type PreparedBatch, type PublishParts, prepareBatch } from './publish.ts';
 
 export interface BatchParts extends PublishParts, StreamParts {
@@ -22,6 +22,7 @@ export interface BatchOptions {
   /** How long a slot stays empty after its minion has finished. */
   readonly waitSeconds: number;
   readonly failhard: boolean;
+  readonly announce?: boolean;
 }
 
 export function batchSize(text: string, total: number): number {
@@ -47,11 +48,12 @@ export async function* runBatch(
 ): AsyncIterable<JobItem> {
   batchSize(options.size, 1);
   const items = new AsyncQueue<JobItem>();
-  const run = new BatchRun(parts, prepareBatch(parts, request), options, (item) => items.push(item));
+  const job = prepareBatch(parts, request);
+  const run = new BatchRun(parts, job, options, (item) => items.push(item));
   const aborted = (): void => void items.return();
   signal.addEventListener('abort', aborted, { once: true });
   try {
-    await run.begin();
+    yield* announced(parts, job.jid, run.begin(), options.announce === true);
     if (signal.aborted) return;
     for await (const item of items) {
       yield item;
@@ -87,8 +89,8 @@ class BatchRun {
   }
 
   async begin(): Promise<void> {
-    const { jid, minions, missing, active } = this.#job;
-    this.#emit({ type: 'job', jid, minions: [...minions], missing: [...missing] });
+    const { jid, minions, active } = this.#job;
+    this.#emit(jobItem(this.#parts, this.#job));
     active.listen((update) => this.#take(update));
     this.#waiting = await this.#job.begin();
     this.#size = batchSize(this.#options.size, this.#waiting.length || 1);
@@ -118,7 +120,7 @@ class BatchRun {
       return;
     }
     this.#emit(itemOf(this.#parts, update));
-    if (update.type === 'progress') return;
+    if (update.type === 'progress' || update.type === 'more') return;
     const failed = update.type === 'return' && isFailure(update.ret);
     if (failed && this.#options.failhard) this.#stop();
     if (this.#busy.delete(update.id)) this.#freeSlot();

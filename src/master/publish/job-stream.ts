@@ -10,17 +10,63 @@ import type { PreparedJob } from './publish.ts';
 
 export interface StreamParts {
   readonly fleet: Pick<Fleet, 'connected'>;
+  /** The other masters of the cluster that are live. */
+  others?(): string[];
+}
+
+/** The first item. */
+export function jobItem({ others }: StreamParts, { jid, minions, missing }: Announced): JobItem {
+  const masters = others?.() ?? [];
+  const item: JobItem = { type: 'job', jid, minions: [...minions], missing: [...missing] };
+  return masters.length > 0 ? { ...item, others: masters } : item;
+}
+
+type Announced = Pick<PreparedJob, 'jid' | 'minions' | 'missing'>;
+
+const sendingItem = ({ others }: StreamParts, jid: string): JobItem => ({
+  type: 'sending',
+  jid,
+  others: others?.() ?? [],
+});
+
+/** Waits until the job is sent; one that is announced yields its number meanwhile. */
+export async function* announced(
+  parts: StreamParts,
+  jid: string,
+  sent: Promise<void>,
+  announce: boolean,
+): AsyncIterable<JobItem> {
+  // A caller that leaves at the first item does not hear of a failure.
+  sent.catch(() => {});
+  if (announce) yield sendingItem(parts, jid);
+  await sent;
+}
+
+/** Sends a prepared job that nobody waits for. */
+export async function* sentItems(parts: StreamParts, job: PreparedJob, announce: boolean): AsyncIterable<JobItem> {
+  yield* announced(parts, job.jid, job.send(), announce);
+  yield jobItem(parts, job);
 }
 
 /** Sends a prepared job and yields its items, until every minion has a verdict or `signal` aborts. */
-export async function* jobItems(parts: StreamParts, job: PreparedJob, signal: AbortSignal): AsyncIterable<JobItem> {
+export async function* jobItems(
+  parts: StreamParts,
+  job: PreparedJob,
+  signal: AbortSignal,
+  announce: boolean,
+): AsyncIterable<JobItem> {
   const updates = new AsyncQueue<JobUpdate>();
-  const stop = job.active.listen((update) => updates.push(update));
+  let grew = false;
+  const stop = job.active.listen((update) => {
+    grew ||= update.type === 'more';
+    updates.push(update);
+  });
   const aborted = (): void => void updates.return();
   signal.addEventListener('abort', aborted, { once: true });
   try {
-    await job.send();
-    yield { type: 'job', jid: job.jid, minions: [...job.minions], missing: [...job.missing] };
+    yield* announced(parts, job.jid, job.send(), announce);
+    const growing = grew || job.active.growing ? { growing: true as const } : {};
+    yield { ...jobItem(parts, job), ...growing };
     // A job that was closed before anyone listened reports no end.
     if (job.active.ended) updates.close();
     if (signal.aborted) return;
@@ -42,6 +88,8 @@ export function itemOf(parts: StreamParts, update: Exclude<JobUpdate, { type: 'e
       return returnItem(update.ret);
     case 'progress':
       return { type: 'progress', id: update.id, text: update.text };
+    case 'more':
+      return { type: 'more', minions: [...update.minions] };
     case 'queued': {
       const { code, text, evidence } = update.reason;
       return { type: 'queued', id: update.id, until: update.until, reason: { code, text, evidence } };

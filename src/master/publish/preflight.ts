@@ -11,7 +11,7 @@ import type { MatchOptions, Targets } from './targets.ts';
 
 export interface PreflightParts {
   readonly targets: Pick<Targets, 'match'>;
-  readonly fleet: Pick<Fleet, 'known' | 'connected'>;
+  readonly fleet: Pick<Fleet, 'known' | 'connected' | 'connections'>;
   readonly reasons: Pick<Reasons, 'knownAbsent' | 'isSuspect' | 'silence'>;
 }
 
@@ -40,7 +40,7 @@ export function preflight(
   kind: string,
   options: MatchOptions,
 ): Preflight {
-  const { target, matched, unknown } = parts.targets.match(tgt, kind, options);
+  const { matched, unknown, absent } = parts.targets.match(tgt, kind, options);
   const classes = Object.fromEntries(preflightClasses.map((name) => [name, newDict()])) as Record<
     PreflightClass,
     PlainDict
@@ -51,16 +51,16 @@ export function preflight(
   };
   for (const id of matched) put(id);
   for (const id of unknown) classes.not_evaluated[id] = parts.reasons.knownAbsent(id)?.text ?? '';
-  const known = new Set(matched);
-  if (target.type === 'list') for (const id of target.ids) if (!known.has(id)) put(id);
+  for (const id of absent) put(id);
   return { matched, unknown, classes };
 }
 
-function classOf(parts: PreflightParts, id: string): [PreflightClass, string] {
+/** The class of a minion, and the reason. */
+export function classOf(parts: PreflightParts, id: string): [PreflightClass, string] {
   const absent = parts.reasons.knownAbsent(id);
   if (absent) return [absent.code === 'too-old' ? 'too_old' : 'away', absent.text];
   const record = parts.fleet.known(id);
-  const duplicates = duplicateText(record);
+  const duplicates = duplicateText(parts.fleet.connections(id));
   if (duplicates) return ['duplicate', duplicates];
   if (parts.fleet.connected(id) === 'yes') return ['connected', ''];
   if (parts.reasons.isSuspect(id)) {

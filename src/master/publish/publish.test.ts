@@ -31,13 +31,16 @@ async function partsOf(sent: Sent[]): Promise<PublishParts> {
   };
   const fleet = new Fleet(
     store,
-    () => undefined,
+    () => [],
     () => undefined,
   );
   await fleet.restore();
   const opts = {
     ...{ timeout: 5, gather_job_timeout: 10, ext_job_cache: '', unique_jid: false, publish_port: 4505 },
-    raw: { nodegroups: { all: 'G@role:web and not db*' } },
+    ...{ syndic_wait: 5, master_id: undefined },
+    raw: {
+      nodegroups: { all: 'G@role:web and not db*', named: ['web-1.example.com', 'gone'], mixed: 'N@named or db*' },
+    },
   };
   const keys = { ids: () => ids, has: (state: string) => state === 'accepted', readText: () => undefined };
   const log = nullLogger();
@@ -48,8 +51,11 @@ async function partsOf(sent: Sent[]): Promise<PublishParts> {
     bus: { fire: () => undefined },
     targets: new Targets({ opts, keys, fleet, log }),
     tracker: new Tracker({ opts, log, keys, store, fleet, reasons, durable, ask: unused, kill: nothing }),
-    publisher: {
-      send: async (job: PublishedJob, to?: readonly string[]) => void sent.push({ job: jobFields(job), ids: to }),
+    publications: {
+      send: async (job: PublishedJob, to?: readonly string[]) => {
+        sent.push({ job: jobFields(job), ids: to });
+        return {};
+      },
     },
   };
 }
@@ -80,6 +86,18 @@ describe('publishing', () => {
     await job.send();
     expect(sent).toHaveLength(1);
     expect(pack(sent[0]?.job ?? {}).length).toBeLessThan(400);
+  });
+
+  it.each([
+    ['list', 'web-1.example.com,gone', ['gone']],
+    ['compound', 'L@web-1.example.com,gone or web-2.*', ['gone']],
+    ['compound', 'web-1.* and not L@gone', []],
+    ['compound', 'web-1.* and not ( L@gone or db* )', []],
+    ['nodegroup', 'named', ['gone']],
+    ['nodegroup', 'mixed', ['gone']],
+  ])('names in the lists of a %s (%s) get a verdict without a key', async (tgt_type, tgt, wanted) => {
+    const { missing } = prepareBatch(await partsOf([]), { ...request, tgt, tgt_type });
+    expect(missing).toEqual(wanted);
   });
 
   it('a step of a batch names only its own minions, with one jid', async () => {

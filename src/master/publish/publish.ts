@@ -11,23 +11,34 @@ import { publishForm, type Target } from '../../protocol/target/index.ts';
 import type { JobStore } from '../../store/jobs.ts';
 import { jobRecord, storedJob } from '../../store/records.ts';
 import type { Fleet } from '../fleet/fleet.ts';
+import { type Gathering, namesOf } from '../lower-masters/gathering.ts';
 import type { ActiveJob, Waiting } from '../tracking/active-job.ts';
 import type { Reasons } from '../tracking/reasons.ts';
 import type { BeginOptions, Tracker } from '../tracking/tracker.ts';
-import type { Publisher } from './publisher.ts';
+import { type BelowParts, goesBelow, masterName, orderFields } from './below.ts';
+import type { Publications, Sent } from './publications.ts';
 import type { Targets } from './targets.ts';
 
 /** The dependencies of publishing and tracking a job. */
 export interface PublishParts {
-  readonly opts: Pick<MasterOpts, 'timeout' | 'gather_job_timeout' | 'ext_job_cache' | 'unique_jid'>;
+  readonly opts: Pick<
+    MasterOpts,
+    'timeout' | 'gather_job_timeout' | 'ext_job_cache' | 'unique_jid' | 'master_id' | 'syndic_wait'
+  >;
   readonly log: Pick<Logger, 'limited'>;
   readonly bus: Pick<EventBus, 'fire'>;
   readonly store: Pick<JobStore, 'saveJob' | 'load'>;
   readonly fleet: Pick<Fleet, 'connected'>;
   readonly targets: Pick<Targets, 'match'>;
   readonly reasons: Pick<Reasons, 'isSuspect'>;
-  readonly publisher: Pick<Publisher, 'send'>;
-  readonly tracker: Pick<Tracker, 'job' | 'open' | 'begin'>;
+  readonly publications: Pick<Publications, 'send'>;
+  readonly tracker: Pick<Tracker, 'job' | 'open' | 'begin' | 'addBelow'>;
+  /** The masters below this one. */
+  readonly lower?: BelowParts['lower'];
+  /** Throws when this master starts no new jobs, because it is about to leave its cluster or its minions. */
+  refuseNew?(asked: AskedJob): void;
+  /** Called for each job, except those of the master itself. */
+  counted?(fun: string): void;
 }
 
 /** A tracked job, and its minions. */
@@ -47,6 +58,8 @@ interface Publication {
   readonly matched: readonly string[];
   readonly unknown: readonly string[];
   readonly missing: readonly string[];
+  /** Set when lower masters may have further minions: of a target of names, these. */
+  readonly below?: { readonly target: Target; readonly wanted: readonly string[] };
 }
 
 export const noMatchText = 'No minions matched the target. No command was sent, no jid was assigned.';
@@ -101,11 +114,12 @@ export function prepareBatch(parts: PublishParts, request: AskedJob): PreparedBa
     },
     async sendTo(ids) {
       active.release(ids);
+      let sent: Sent = {};
       try {
-        await parts.publisher.send({ ...job, tgt: ids, tgt_type: 'list' }, ids);
+        sent = await parts.publications.send({ ...job, tgt: ids, tgt_type: 'list' }, ids);
       } finally {
         // Also when it could not be sent: the tracker finds minions that did not get it, and the batch continues.
-        parts.tracker.begin(active, beginOptions(publication), ids);
+        parts.tracker.begin(active, { ...beginOptions(publication), ...sent }, ids);
       }
     },
   };
@@ -120,17 +134,23 @@ function withJobCache(parts: PublishParts, request: AskedJob): AskedJob {
 }
 
 function publicationOf(parts: PublishParts, request: AskedJob): Publication {
+  if (!request.internal) parts.refuseNew?.(request);
   const asked = withJobCache(parts, request);
-  let publication: Publication = { asked, job: unnumbered(asked), matched: [], unknown: [], missing: [] };
+  const job = unnumbered(parts, asked);
+  let publication: Publication = { asked, job, matched: [], unknown: [], missing: [] };
   for (const step of Object.values(publishSteps)) publication = step(parts, publication);
   return publication;
 }
 
 /** Only what minions need: how long a caller waits, and how many minions get it, is not sent. */
-function unnumbered({ fun, arg, tgt, tgt_type, ret = '', user, options, deadlineSeconds }: AskedJob): PublishedJob {
+function unnumbered(parts: PublishParts, asked: AskedJob): PublishedJob {
+  const { fun, arg, tgt, tgt_type, ret = '', user, deadlineSeconds } = asked;
+  const options = masterName(parts.opts, asked.options);
+  const extra = orderFields(parts, asked);
   return {
     ...{ jid: '', fun, arg, tgt, tgt_type, ret, user },
     ...(options ? { options } : {}),
+    ...(extra ? { extra } : {}),
     ...(deadlineSeconds ? { deadlineSeconds } : {}),
   };
 }
@@ -172,39 +192,56 @@ async function send(
   minions: readonly string[],
   active: ActiveJob,
 ): Promise<void> {
+  const gathering = waitForLists(parts, publication, active);
   const saved = saveJob(parts, publication);
   announce(parts, publication, minions);
+  const missing = gathering ? [] : publication.missing;
+  let sent: Sent = {};
   try {
-    await parts.publisher.send(publication.job, minions);
+    sent = await parts.publications.send(publication.job, minions);
   } finally {
     // Also when it could not be sent: the record of each minion ends with its verdict.
     await saved;
-    parts.tracker.begin(active, beginOptions(publication), [...minions, ...publication.missing]);
+    parts.tracker.begin(active, { ...beginOptions(publication), ...sent }, [...minions, ...missing]);
+    gathering?.start();
   }
+}
+
+function waitForLists(parts: PublishParts, publication: Publication, active: ActiveJob): Gathering | undefined {
+  const { asked, below, job } = publication;
+  if (!below || asked.internal) return undefined;
+  return parts.lower?.gather(job.jid, {
+    ...{ tracker: parts.tracker, active, ...below, options: beginOptions(publication) },
+    // The record names the minions that are expected.
+    ended: (added) => void (added.length > 0 && saveJob(parts, publication)),
+  });
 }
 
 function expandTarget(parts: PublishParts, publication: Publication): Publication {
   const { asked, job } = publication;
   const found = parts.targets.match(asked.tgt, asked.tgt_type, asked);
   const { target } = found;
-  const missing = unlisted(target, new Set(found.matched));
   const { only } = asked;
-  const matched = only ? found.matched.filter((id) => only.has(id)) : found.matched;
-  const unknown = only ? found.unknown.filter((id) => only.has(id)) : found.unknown;
-  if (matched.length + unknown.length + missing.length === 0) throw new HaliteError('target.empty', noMatchText);
+  const below = goesBelow(parts, asked);
+  const isMeant = (id: string): boolean => (only?.has(id) ?? true) && !(below && parts.lower?.isNoMinion(id));
+  // Minions that a lower master has named before are found again.
+  const listed = below && target.type === 'list' ? target.ids.filter((id) => parts.lower?.via(id) !== undefined) : [];
+  const matched = [...new Set([...found.matched.filter(isMeant), ...listed])];
+  const unknown = found.unknown.filter(isMeant);
+  // Names without an accepted key were requested, so they get a verdict; below, others know who they are.
+  const missing = below && target.type !== 'list' ? [] : found.absent.filter((id) => !listed.includes(id));
+  const nobody = matched.length + unknown.length + missing.length === 0;
+  if (nobody && !below) throw new HaliteError('target.empty', noMatchText);
   // Grains may have changed since they were evaluated here: a minion must not decide itself whether it is allowed.
   const byName = only && (dependsOnData(target) || matched.length < found.matched.length);
   const form = byName ? { tgt: matched, tgt_type: 'list' } : publishForm(target);
-  return { ...publication, matched, unknown, missing, job: { ...job, ...form } };
+  const wanted = below ? namesOf(target)?.filter((id) => !matched.includes(id)) : undefined;
+  const others = below && wanted?.length !== 0 ? { below: { target, wanted: wanted ?? [] } } : {};
+  return { ...publication, matched, unknown, missing, ...others, job: { ...job, ...form } };
 }
 
 /** Whether a minion may evaluate a target differently than the master does. */
 const dependsOnData = ({ type }: Target): boolean => type !== 'glob' && type !== 'list' && type !== 'pcre';
-
-/** Names in a list without an accepted key: they were requested, so they get a verdict. */
-function unlisted(target: Target, matched: ReadonlySet<string>): string[] {
-  return target.type === 'list' ? target.ids.filter((id) => !matched.has(id)) : [];
-}
 
 function chooseSubset(parts: PublishParts, publication: Publication): Publication {
   const { subset } = publication.asked;
@@ -243,9 +280,14 @@ function assignJid(parts: PublishParts, publication: Publication): Publication {
 
 const jidInUse = (jid: string): HaliteError => new HaliteError('call.arguments', `the job id ${jid} is in use`);
 
-/** A jid given by a caller must be new, or of a job of the same user: records of other users must not change. */
-export async function refuseForeignJid(parts: PublishParts, { jid, user }: AskedJob): Promise<void> {
-  if (jid === undefined || parts.tracker.job(jid)) return;
+/**
+ * A jid given by a caller must be new, or of a job of the same user: records of other users must not change. A job of
+ * this master that comes from above went in a circle: masters above each other would publish it for ever.
+ */
+export async function refuseForeignJid(parts: PublishParts, { jid, user, fromAbove }: AskedJob): Promise<void> {
+  const tracked = jid === undefined ? undefined : parts.tracker.job(jid);
+  if (jid !== undefined && fromAbove && tracked?.fromAbove === false) throw jidInUse(jid);
+  if (jid === undefined || tracked) return;
   const load = await parts.store.load(jid);
   const known = load && storedJob(load);
   if (load && (!known || known.startedBy !== undefined || known.user !== user)) throw jidInUse(jid);
@@ -266,7 +308,9 @@ function follow({ opts, tracker }: PublishParts, publication: Publication): Acti
     existing.expect(expected, unknown);
     return existing;
   }
-  return tracker.open(job.jid, fun, expected, unknown, waiting, asked.user);
+  const opened = tracker.open(job.jid, fun, expected, unknown, waiting, asked.user);
+  opened.fromAbove = asked.fromAbove === true;
+  return opened;
 }
 
 /** The record contains the target as it was requested. */
@@ -283,6 +327,7 @@ function saveJob(parts: PublishParts, { asked, job }: Publication): Promise<void
 function announce(parts: PublishParts, { asked, job, missing }: Publication, minions: readonly string[]): void {
   const { jid } = job;
   const { tgt_type, tgt, user, fun, arg } = asked;
+  if (!asked.internal) parts.counted?.(funName(fun));
   parts.bus.fire(jid, { minions: [...minions] });
   parts.bus.fire(jobNewTag(jid), {
     jid,
@@ -305,6 +350,19 @@ export function askFindJob(parts: PublishParts, jid: string, ids: readonly strin
     arg: [jid],
     user: 'root',
     timeoutSeconds: waiting.gatherMs / 1000,
+    unwatched: true,
+    internal: true,
+  });
+}
+
+/** Asks a Salt minion for a result that it may have kept. */
+export function askCachedJob(parts: PublishParts, jid: string, id: string): PreparedJob {
+  return prepareJob(parts, {
+    tgt: [id],
+    tgt_type: 'list',
+    fun: 'saltutil.find_cached_job',
+    arg: [jid],
+    user: 'root',
     unwatched: true,
     internal: true,
   });

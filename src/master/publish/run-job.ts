@@ -5,7 +5,8 @@ import type { JobItem } from '../../engine/client/api.ts';
 import type { JobOutcome, JobRequest } from '../../extend/sdk/index.ts';
 import type { AskedJob } from '../../protocol/job/job.ts';
 import { jobOptionNames, readJobOptions } from '../../protocol/wire/messages/job.ts';
-import { type BatchParts, runBatch } from './batch.ts';
+import type { BatchParts } from './batch.ts';
+import { runBatchBelow } from './batch-below.ts';
 import { jobItems } from './job-stream.ts';
 import { prepareJob } from './publish.ts';
 
@@ -21,6 +22,7 @@ export function askedBy(request: JobRequest): AskedJob {
     user: request.user ?? 'root',
     ...(request.ret ? { ret: request.ret } : {}),
     ...(request.extra ? { options: readJobOptions(request.extra, jobOptionNames) } : {}),
+    ...(request.moves ? { moves: true } : {}),
     ...(request.subset ? { subset: request.subset } : {}),
     ...(request.timeoutSeconds ? { timeoutSeconds: request.timeoutSeconds } : {}),
   };
@@ -34,10 +36,10 @@ export async function runJob(
   const asked = askedBy(request);
   if (request.batch !== undefined) {
     const options = { size: request.batch, waitSeconds: 0, failhard: request.failhard === true };
-    return collect('', runBatch(parts, asked, options, signal));
+    return collect('', runBatchBelow(parts, asked, options, signal));
   }
   const job = prepareJob(parts, asked);
-  return collect(job.jid, jobItems(parts, job, signal));
+  return collect(job.jid, jobItems(parts, job, signal, false));
 }
 
 async function collect(jid: string, items: AsyncIterable<JobItem>): Promise<JobOutcome> {
@@ -46,6 +48,7 @@ async function collect(jid: string, items: AsyncIterable<JobItem>): Promise<JobO
   const missing: Record<string, string> = Object.create(null);
   for await (const item of items) {
     if (item.type === 'job') minions.push(...item.minions, ...item.missing);
+    else if (item.type === 'more') minions.push(...item.minions.filter((id) => !minions.includes(id)));
     else if (item.type === 'return') returns[item.id] = returned(item);
     else if (item.type === 'missing') missing[item.id] = item.reason.text;
   }

@@ -1,7 +1,14 @@
 // Which minions a target expression matches, among the accepted keys and their known grains and pillar.
 import { asDict, type Dict, newDict, type PlainDict } from '../../base/codec/value.ts';
 import type { Logger } from '../../base/log/index.ts';
-import { parseTarget, resolve, type Subject, type Target, targetBudget } from '../../protocol/target/index.ts';
+import {
+  listedIds,
+  parseTarget,
+  resolve,
+  type Subject,
+  type Target,
+  targetBudget,
+} from '../../protocol/target/index.ts';
 
 /** The data with which targets are resolved. */
 export interface TargetSources {
@@ -19,12 +26,16 @@ export interface MatchOptions {
   readonly ids?: readonly string[];
   /** Requested by a minion or a limited user: it may cost less than a request of an operator. */
   readonly foreign?: boolean;
+  /** Compares pillar values exactly, without patterns. */
+  readonly exactPillar?: boolean;
 }
 export interface FleetMatch {
   readonly target: Target;
   readonly matched: string[];
   /** Data needed for the decision is not available here. */
   readonly unknown: string[];
+  /** Named in a list, without an accepted key. */
+  readonly absent: readonly string[];
 }
 
 export class Targets {
@@ -42,7 +53,7 @@ export class Targets {
 
   match(expression: string | readonly string[], kind: string, options: MatchOptions = {}): FleetMatch {
     const { keys, log } = this.#sources;
-    const target = parseTarget(expression as string | string[], kind, {
+    const target = parseTarget(expression as string | string[], options.exactPillar ? exactKind(kind) : kind, {
       delimiter: options.delimiter ?? ':',
       nodegroups: options.nodegroups ?? this.nodegroups,
     });
@@ -53,7 +64,9 @@ export class Targets {
       // Logged once per minion and period: the cause is its data.
       log.limited(`match:${id}`, 'warn', 'a minion cannot be matched by its data', { minion: id, why });
     }
-    return { target, matched, unknown };
+    const listed = listedIds(target);
+    const known = listed.length > 0 ? new Set(ids) : undefined;
+    return { target, matched, unknown, absent: listed.filter((id) => !known?.has(id)) };
   }
 
   *#subjects(ids: readonly string[]): Iterable<Subject> {
@@ -62,4 +75,9 @@ export class Targets {
       yield data ? { id, grains: data.grains, pillar: data.pillar } : { id };
     }
   }
+}
+
+function exactKind(kind: string): string {
+  if (kind === 'pillar' || kind === 'pillar_pcre') return 'pillar_exact';
+  return kind === 'compound' ? 'compound_pillar_exact' : kind;
 }

@@ -7,6 +7,7 @@ import type { Logger } from '../../base/log/index.ts';
 import type { FileServer } from '../../engine/files/server.ts';
 import type { Chunk, High } from '../../engine/state/data.ts';
 import type { BusEvent, EventBus } from '../../protocol/event/bus.ts';
+import type { EventOrigin } from '../../protocol/event/event.ts';
 import { carryOut, isSent, type ReactionParts, reactorUser } from './call.ts';
 import { compileReactions, declarations } from './compile.ts';
 import { Rules } from './rules.ts';
@@ -28,7 +29,7 @@ interface Call {
 export interface ReactorParts extends Omit<ReactionParts, 'signal'> {
   readonly opts: { readonly raw: PlainDict };
   readonly log: Pick<Logger, 'error' | 'limited'>;
-  readonly bus: Pick<EventBus, 'subscribe' | 'fire'>;
+  readonly bus: Pick<EventBus, 'watch' | 'fire'>;
   readonly files: Pick<FileServer, 'find'>;
 }
 
@@ -98,17 +99,20 @@ export class Reactor {
   }
 
   #listen(): void {
-    this.#unsubscribe ??= this.#parts.bus.subscribe('', (event) => this.#take(event));
+    this.#unsubscribe ??= this.#parts.bus.watch((tag, origin, event) => this.#take(tag, origin, event));
   }
 
   /** Called for every event of the master: does nothing but check the tag. */
-  #take(event: BusEvent): void {
-    if (!this.#leader) return;
-    const files = this.#rules.filesFor(event.tag);
-    if (files.length === 0 || dictGet(event.data, 'user') === reactorUser) return;
+  #take(tag: string, origin: EventOrigin, made: () => BusEvent): void {
+    // Another member of the cluster reacts to its own events and to those of its minions.
+    if (!this.#leader || origin === 'foreign') return;
+    const files = this.#rules.filesFor(tag);
+    if (files.length === 0) return;
+    const event = made();
+    if (dictGet(event.data, 'user') === reactorUser) return;
     this.#counts.events++;
     if (this.#events.length >= this.#most) {
-      this.#drop(`an event (${event.tag})`);
+      this.#drop(`an event (${tag})`);
       return;
     }
     this.#events.push({ event, files });

@@ -12,7 +12,7 @@ import type { Trust } from './sender.ts';
  */
 const idIsEnough: ReadonlySet<string> = new Set(['_pillar', '_return', '_syndic_return']);
 
-interface AcceptedKey {
+export interface AcceptedKey {
   readonly key: KeyObject | undefined;
   readonly pem: string;
 }

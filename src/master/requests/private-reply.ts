@@ -3,17 +3,18 @@ import { pack } from '../../base/codec/msgpack/index.ts';
 import type { Dict, Value } from '../../base/codec/value.ts';
 import { Crypticle, type EncAlgo, oaepEncrypt, type SigAlgo } from '../../base/crypto/index.ts';
 import type { KeyStore } from '../../store/keys.ts';
+import type { MasterKeyPair } from '../sign-in/master-keys.ts';
 import { signAsync } from '../sign-in/rsa.ts';
-import type { Secrets } from '../sign-in/secrets.ts';
 import type { Sender } from './sender.ts';
 
 export interface PrivateReplyParts {
   readonly keys: Pick<KeyStore, 'accepted'>;
-  readonly secrets: Pick<Secrets, 'pair'>;
+  /** The key of the master that a minion trusts. */
+  keyFor(id: string, peer: string): MasterKeyPair;
 }
 
 export async function sealPrivate(
-  { keys, secrets }: PrivateReplyParts,
+  { keys, keyFor }: PrivateReplyParts,
   sender: Sender,
   pillar: Dict,
   nonce: string | undefined,
@@ -27,6 +28,6 @@ export async function sealPrivate(
   const key = oaepEncrypt(minionKey, keyText, encAlgo);
   if (sender.version < 2) return { key, pillar: once.seal(pillar) };
   const data = pack({ key, pillar, nonce: nonce ?? '' });
-  const sig = await signAsync(secrets.pair.privateKey, data, sigAlgo);
+  const sig = await signAsync(keyFor(sender.id, sender.peer).privateKey, data, sigAlgo);
   return { key, pillar: once.seal({ data, sig }) };
 }

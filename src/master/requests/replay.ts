@@ -26,6 +26,7 @@ const mostDigests = 2048;
 /** Number of answers other than the plain acknowledgement that are kept for a repeated request. */
 const mostAnswers = 8;
 const sweepMs = 300_000;
+const digestBytes = 16;
 /** What is stored of an answer: plain ones as they are, others only as a mark. */
 const plain: readonly Answer[] = [null, true, false];
 const notPlain = plain.length;
@@ -33,13 +34,13 @@ const notPlain = plain.length;
 /** The requests of one minion: the newer half, and the older one until the newer is full or old enough. */
 interface Memory {
   newer: DigestSet;
-  older: DigestSet;
+  older: DigestSet | undefined;
   since: number;
   windowMs: number;
   /** Answers in progress, and the last few that are not plain, by digest. */
-  readonly answers: Map<string, Promise<Answer>>;
+  answers: Map<string, Answer | Promise<Answer>> | undefined;
   /** Digests of the latter, oldest first. */
-  readonly kept: string[];
+  kept: string[] | undefined;
 }
 
 export class ReplayGuard {
@@ -54,7 +55,7 @@ export class ReplayGuard {
   /** The number of stored digests. */
   get size(): number {
     let sum = 0;
-    for (const { newer, older } of this.#minions.values()) sum += newer.size + older.size;
+    for (const { newer, older } of this.#minions.values()) sum += newer.size + (older?.size ?? 0);
     return sum;
   }
 
@@ -65,22 +66,24 @@ export class ReplayGuard {
   once(
     { id, cmd, ts }: { id: string; cmd: string; ts?: number | undefined },
     sealed: Uint8Array,
-    run: () => Promise<Answer>,
-  ): Promise<Answer> {
+    run: () => Answer | Promise<Answer>,
+  ): Answer | Promise<Answer> {
     if (readOnly.has(cmd)) return run();
     const memory = this.#memory(id, ts);
     const digest = digestOf(sealed);
     const key = digest.toString('latin1');
-    const underWay = memory.answers.get(key);
-    if (underWay) return underWay;
+    const known = memory.answers?.get(key);
+    if (known !== undefined) return known;
     const note = noteOf(memory, digest);
-    if (note !== undefined) return Promise.resolve(note < notPlain ? (plain[note] as Answer) : newDict());
+    if (note !== undefined) return note < notPlain ? (plain[note] as Answer) : newDict();
     const answer = run();
-    memory.answers.set(key, answer);
-    answer.then(
-      (value) => settle(memory, Buffer.from(digest), key, value),
-      () => memory.answers.delete(key),
-    );
+    remember(memory, key, answer);
+    if (answer instanceof Promise) {
+      answer.then(
+        (value) => settle(memory, digest, key, value),
+        () => forget(memory, key),
+      );
+    } else settle(memory, digest, key, answer);
     return answer;
   }
 
@@ -100,11 +103,11 @@ export class ReplayGuard {
     if (!memory) {
       memory = {
         newer: new DigestSet(),
-        older: new DigestSet(),
+        older: undefined,
         since: now,
         windowMs: 0,
-        answers: new Map(),
-        kept: [],
+        answers: undefined,
+        kept: undefined,
       };
       this.#minions.set(id, memory);
     }
@@ -133,16 +136,30 @@ export class ReplayGuard {
  * the same content.
  */
 function digestOf(sealed: Uint8Array): Buffer {
-  return Buffer.from(sealed.buffer, sealed.byteOffset, sealed.length).subarray(-16);
+  return Buffer.from(sealed.buffer, sealed.byteOffset + sealed.length - digestBytes, digestBytes);
 }
 
 const noteOf = ({ newer, older }: Memory, digest: Uint8Array): number | undefined =>
-  newer.get(digest) ?? older.get(digest);
+  newer.get(digest) ?? older?.get(digest);
+
+function remember(memory: Memory, key: string, answer: Answer | Promise<Answer>): void {
+  memory.answers ??= new Map();
+  memory.answers.set(key, answer);
+}
+
+/** Most minions are silent most of the time: an empty map of each would be a fifth of what it costs. */
+function forget(memory: Memory, key: string): void {
+  memory.answers?.delete(key);
+  if (memory.answers?.size === 0) memory.answers = undefined;
+}
 
 /** For plain answers the mark is enough; of others the last few are kept. */
-function settle({ newer, answers, kept }: Memory, digest: Buffer, key: string, value: Answer): void {
+function settle(memory: Memory, digest: Buffer, key: string, value: Answer): void {
   const note = plain.indexOf(value);
-  newer.set(digest, note < 0 ? notPlain : note);
-  if (note >= 0) answers.delete(key);
-  else if (kept.push(key) > mostAnswers) answers.delete(kept.shift() as string);
+  memory.newer.set(digest, note < 0 ? notPlain : note);
+  if (note >= 0) forget(memory, key);
+  else {
+    memory.kept ??= [];
+    if (memory.kept.push(key) > mostAnswers) forget(memory, memory.kept.shift() as string);
+  }
 }

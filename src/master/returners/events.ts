@@ -23,7 +23,12 @@ export function recordEvents(
 ): () => Promise<void> {
   const stops: (() => Promise<void> | void)[] = [];
   if (settings.keepEvents > 0) stops.push(keepInStore(settings, bus, store, log));
-  if (settings.events.length > 0) stops.push(bus.subscribe('', (event) => sendOut(settings, sinks, event)));
+  if (settings.events.length > 0)
+    stops.push(
+      bus.subscribe('', (event) => {
+        if (event.origin !== 'foreign') sendOut(settings, sinks, event);
+      }),
+    );
   return async () => {
     for (const stop of stops) await stop();
   };
@@ -60,11 +65,13 @@ function keepInStore(settings: ReturnerSettings, bus: EventBus, store: JobStore,
     await store.saveEvents(batch).catch(() => log.debug('events were not stored', { events: batch.length }));
     storing--;
   };
-  const unsubscribe = bus.subscribe('', ({ tag, data }) => {
+  const unsubscribe = bus.watch((tag, origin, event) => {
+    // Each member keeps its own events.
+    if (origin === 'foreign') return;
     const result = settings.keepReturns ? resultTag.exec(tag) : null;
     const place = result
       ? { data: null, jid: String(result[1]), id: String(result[2]) }
-      : { data: asPlainDict(data) ?? newDict() };
+      : { data: asPlainDict(event().data) ?? newDict() };
     gathered.push({ tag, at: Date.now(), ...place });
     if (gathered.length >= mostGathered) void flush();
     else timer ??= setTimeout(() => void flush(), gatherMs).unref();

@@ -1,10 +1,12 @@
 // The status of the stores, as one line and as numbers, for `jobs.health`.
 import { newDict, type PlainDict } from '../../base/codec/value.ts';
+import { type ClusterComparison, comparisonValue } from '../../extend/sdk/cluster.ts';
 import type { JobStore } from '../../store/jobs.ts';
 import type { SpoolStatus } from './returner-spool.ts';
 import type { ReturnerSinks } from './sinks.ts';
 
-export function sinkHealth(store: JobStore, sinks: ReturnerSinks): PlainDict {
+/** `compared`: with other members of a cluster. */
+export function sinkHealth(store: JobStore, sinks: ReturnerSinks, compared?: ClusterComparison): PlainDict {
   const { trouble, since, moved } = store.health();
   const spools = Object.entries(sinks.status());
   const own = newDict([
@@ -17,6 +19,7 @@ export function sinkHealth(store: JobStore, sinks: ReturnerSinks): PlainDict {
     ['summary', [trouble ? `store: ${trouble}` : 'store: ok', ...spools.map(lineOf)].join('; ')],
     ['store', own],
     ['spools', newDict(spools.map(([name, status]) => [name, shown(status)]))],
+    ...(compared ? [['compared', comparisonValue(compared)] as const] : []),
   ]);
 }
 

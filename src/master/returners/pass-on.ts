@@ -16,11 +16,15 @@ export interface PassOnParts {
   readonly log: Pick<Logger, 'limited'>;
 }
 
-/** Resolves when the result, in its encoded form `load`, is in the spools of its returners. */
-export async function passOn(parts: PassOnParts, ret: JobReturn, load: PlainDict): Promise<void> {
-  if (!ret.returners?.names.length) return;
+/** Resolves when the result, in its encoded form `load`, is in the spools of its returners; undefined without any. */
+export function passOn(parts: PassOnParts, ret: JobReturn, load: PlainDict): Promise<void> | undefined {
+  const { returners } = ret;
+  return returners?.names.length ? passTo(parts, returners.names, ret, load) : undefined;
+}
+
+async function passTo(parts: PassOnParts, asked: readonly string[], ret: JobReturn, load: PlainDict): Promise<void> {
   try {
-    const names = ret.returners.names.filter((name) => isAllowed(parts, name));
+    const names = asked.filter((name) => isAllowed(parts, name));
     if (names.length === 0) return;
     const options = await jobOptions(parts, ret.jid);
     await Promise.all(names.map((name) => parts.sinks.pass(name, load, options)));

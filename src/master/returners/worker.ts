@@ -4,6 +4,7 @@ import { pack, unpack } from '../../base/codec/msgpack/index.ts';
 import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError, messageOf } from '../../base/errors/index.ts';
 import { openReturner } from '../../engine/exec/returners/index.ts';
+import { providePython } from '../../engine/python/index.ts';
 import { Loader, sdkUrl } from '../../extend/loader/index.ts';
 import type { LogLevel } from '../../extend/sdk/exec.ts';
 import type { ExtensionLog, JobCache, ReturnerSession } from '../../extend/sdk/index.ts';
@@ -33,6 +34,7 @@ const loader = new Loader({
   grains: () => newDict(),
   log,
   userCode: 'import',
+  python: providePython({ opts: () => opts, log, workers: 'shared', idleMs: 30_000 }).source,
   ...(sdk ? { sdkUrl: sdk } : {}),
 });
 const ended = new AbortController();

@@ -10,7 +10,7 @@ import {
   verifyKeyText,
 } from '../../base/crypto/index.ts';
 import type { Logger } from '../../base/log/index.ts';
-import type { MasterKeyPair } from './secrets.ts';
+import type { MasterKeyPair } from './master-keys.ts';
 
 export interface KeySignature {
   /** The exact key text that is signed, sent as `pub_key`. */
@@ -21,7 +21,7 @@ export interface KeySignature {
 export interface KeySignatureOptions {
   readonly pki_dir: string;
   readonly keysize: number;
-  readonly master_sign_pubkey: boolean;
+  readonly master_sign_pubkey: boolean | string;
   readonly master_use_pubkey_signature: boolean;
   readonly master_sign_key_name: string;
   readonly master_pubkey_signature: string;

@@ -16,8 +16,12 @@ const oneAddress = { burst: 500, perSecond: 10 };
 const mostAddresses = 1000;
 /** Denied keys overwrite each other, one per known id: only their rate needs a limit. */
 const denials = { burst: 200, perSecond: 5 };
-/** The folder is counted again after this time; in between our own writes are added. */
+/**
+ * The folder is counted again after this time; in between our own writes are added. A folder of tens of thousands takes
+ * long to count: it may take a fiftieth of the time.
+ */
 const countEveryMs = 1000;
+const countShare = 50;
 
 class Bucket {
   readonly #burst: number;
@@ -66,7 +70,10 @@ export class NewKeys {
   readonly #together: Bucket;
   readonly #denials: Bucket;
   readonly #peers = new Map<string, Peer>();
-  readonly #counted = { pending: { at: 0, number: 0 }, rejected: { at: 0, number: 0 } };
+  readonly #counted = {
+    pending: { at: 0, number: 0, everyMs: countEveryMs },
+    rejected: { at: 0, number: 0, everyMs: countEveryMs },
+  };
 
   constructor(keys: Pick<KeyStore, 'count'>, options: NewKeyOptions, now: () => number = Date.now) {
     this.#keys = keys;
@@ -80,9 +87,11 @@ export class NewKeys {
   refusal(state: 'pending' | 'rejected', address: string): string | undefined {
     const now = this.#now();
     const counted = this.#counted[state];
-    if (now - counted.at >= countEveryMs || now < counted.at) {
+    if (now - counted.at >= counted.everyMs || now < counted.at) {
+      const begun = performance.now();
       counted.number = this.#keys.count(state);
       counted.at = now;
+      counted.everyMs = Math.max(countEveryMs, countShare * (performance.now() - begun));
     }
     if (this.#limit > 0 && counted.number >= this.#limit) {
       return `not stored: ${counted.number} ${state} keys are there already (max_pending_keys); look at them with "salt-key -l un", and accept or delete some`;

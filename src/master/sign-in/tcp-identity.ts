@@ -10,7 +10,7 @@ import type { KeyStore } from '../../store/keys.ts';
 import type { Secrets } from './secrets.ts';
 
 export interface IdentityParts {
-  readonly secrets: Pick<Secrets, 'openIdentification'>;
+  readonly secrets: Pick<Secrets, 'aes'>;
   readonly keys: Pick<KeyStore, 'accepted'>;
 }
 
@@ -19,7 +19,7 @@ export function tcpIdentity({ secrets, keys }: IdentityParts): (body: unknown) =
     if (!isDict(body) || body instanceof Map) return undefined;
     const sealed = body['load'];
     try {
-      const load = secrets.openIdentification(
+      const load = secrets.aes.openIdentification(
         typeof sealed === 'string' ? Buffer.from(sealed) : (sealed as Uint8Array),
       );
       if (!isDict(load) || load instanceof Map) return undefined;

@@ -8,6 +8,8 @@ export type JobUpdate =
   | { readonly type: 'missing'; readonly id: string; readonly reason: Reason }
   | { readonly type: 'progress'; readonly id: string; readonly text: string }
   | { readonly type: 'queued'; readonly id: string; readonly until: number; readonly reason: Reason }
+  /** Minions that became known after the job was sent: those of lower masters. None when these are all. */
+  | { readonly type: 'more'; readonly minions: readonly string[] }
   | { readonly type: 'end'; readonly balance: Balance };
 
 export type JobListener = (update: JobUpdate) => void;
@@ -36,6 +38,18 @@ export interface LifecycleReport {
 }
 export type Phase = 'accepted' | 'started' | 'progress' | 'confirmed';
 
+/** This master goes on with a job of another one, which is gone, or gave it away before its own end. */
+export interface Adopted {
+  readonly by: string;
+  readonly from: string;
+  readonly at: number;
+  readonly why: 'is gone' | 'gave it away';
+}
+
+// Most minions of all jobs have one of these two: one object for all of them.
+const notYet: Verdict = { kind: 'waiting' };
+const succeeded: Verdict = { kind: 'returned', retcode: 0 };
+
 export class ActiveJob {
   readonly jid: string;
   readonly fun: string;
@@ -43,10 +57,17 @@ export class ActiveJob {
   readonly waiting: Waiting;
   /** The user of the job: no other user may add minions to it. */
   readonly user: string;
+  /** Asked by a higher master: further minions may follow under the same jid. */
+  fromAbove = false;
   /** For the part that stores the job; waiting callers use listeners. */
   onEnd: (() => void) | undefined;
+  /** Called with the first verdict of each minion on which nothing more is expected. */
+  onVerdict: ((verdict: Verdict) => void) | undefined;
+  /** Another master followed it before. */
+  adopted: Adopted | undefined;
   readonly #verdicts = new Map<string, Verdict>();
   readonly #milestones = new Map<string, JobMilestones>();
+  /** Those whose result is not their verdict. */
   readonly #answered = new Set<string>();
   /** Minions that could not be evaluated: their result counts, their silence is "not evaluated". */
   readonly #unevaluated: Set<string>;
@@ -55,6 +76,8 @@ export class ActiveJob {
   readonly #listeners = new Set<JobListener>();
   #open = 0;
   #ended = false;
+  /** How many parts may still add minions. */
+  #growing = 0;
 
   constructor(
     jid: string,
@@ -69,12 +92,16 @@ export class ActiveJob {
     this.fun = fun;
     this.waiting = waiting;
     this.#unevaluated = new Set(unevaluated);
-    for (const id of [...expected, ...unevaluated]) this.#verdicts.set(id, { kind: 'waiting' });
+    for (const id of [...expected, ...unevaluated]) this.#verdicts.set(id, notYet);
     this.#open = this.#verdicts.size;
   }
 
   get ended(): boolean {
     return this.#ended;
+  }
+  /** Whether minions may still be added. */
+  get growing(): boolean {
+    return this.#growing > 0;
   }
   get size(): number {
     return this.#verdicts.size;
@@ -93,7 +120,8 @@ export class ActiveJob {
     return this.#milestones.get(id);
   }
   hasReturned(id: string): boolean {
-    return this.#answered.has(id);
+    const kind = this.#verdicts.get(id)?.kind;
+    return kind === 'returned' || kind === 'failed' || this.#answered.has(id);
   }
   isUnevaluated(id: string): boolean {
     return this.#unevaluated.has(id);
@@ -116,10 +144,31 @@ export class ActiveJob {
     for (const id of unevaluated) this.#unevaluated.add(id);
     for (const id of [...ids, ...unevaluated]) {
       if (this.#verdicts.has(id)) continue;
-      this.#verdicts.set(id, { kind: 'waiting' });
+      this.#verdicts.set(id, notYet);
       this.#open++;
       this.#ended = false;
     }
+  }
+
+  /** Minions may be added until the returned function is called: the job does not end before. */
+  grow(): () => void {
+    this.#growing++;
+    let over = false;
+    return () => {
+      if (over) return;
+      over = true;
+      this.#growing--;
+      // All are known now: a master above this one waits for that.
+      if (this.#growing === 0) this.#tell({ type: 'more', minions: [] });
+      this.#finish();
+    };
+  }
+
+  /** Minions that a lower master has: new ones, and those that were asked for by name. */
+  add(ids: readonly string[]): void {
+    if (ids.length === 0) return;
+    this.expect(ids, []);
+    this.#tell({ type: 'more', minions: ids });
   }
 
   /** These do not have the job yet: they are not asked about it. */
@@ -144,8 +193,9 @@ export class ActiveJob {
   /** A result; also from unexpected minions, and after the wait has ended: late is better than lost. */
   returned(ret: JobReturn): void {
     const { id } = ret;
-    this.#answered.add(id);
-    this.#set(id, returnVerdict(ret));
+    const verdict = returnVerdict(ret);
+    if (verdict.kind === 'deadline') this.#answered.add(id);
+    this.#set(id, verdict);
     this.#tell({ type: 'return', id, ret });
     this.#finish();
   }
@@ -216,12 +266,15 @@ export class ActiveJob {
 
   #set(id: string, verdict: Verdict): void {
     const before = this.#verdicts.get(id);
-    if (before && !isFinal(before) && isFinal(verdict)) this.#open--;
+    if (before && !isFinal(before) && isFinal(verdict)) {
+      this.#open--;
+      this.onVerdict?.(verdict);
+    }
     this.#verdicts.set(id, verdict);
   }
 
   #finish(): void {
-    if (this.#ended || this.#open > 0) return;
+    if (this.#ended || this.#open > 0 || this.#growing > 0) return;
     this.#ended = true;
     this.onEnd?.();
     this.#tell({ type: 'end', balance: this.balance() });
@@ -237,5 +290,7 @@ function returnVerdict(ret: JobReturn): Verdict {
     const text = asText(ret.return) ?? '';
     return { kind: 'deadline', reason: { code: 'deadline', text, evidence: { killed_by_minion: true } } };
   }
-  return { kind: isFailure(ret) ? 'failed' : 'returned', retcode: exitCode(ret) };
+  const retcode = exitCode(ret);
+  if (isFailure(ret)) return { kind: 'failed', retcode };
+  return retcode === 0 ? succeeded : { kind: 'returned', retcode };
 }

@@ -37,10 +37,15 @@ async function fake(options: { halite: boolean; held?: boolean }): Promise<Fake>
     store,
     log: nullLogger(),
     activeJob: () => undefined,
-    fleet: { isHalite: () => options.halite },
+    fleet: { isHalite: () => options.halite, known: () => undefined },
     bus: { fire: (tag: string) => void fired.push(tag) },
     reasons: { evidenceOf: () => newDict() },
-    publisher: { send: async (job: PublishedJob) => void sent.push(job) },
+    publications: {
+      send: async (job: PublishedJob) => {
+        sent.push(job);
+        return {};
+      },
+    },
   });
   const release = (): void => {
     for (const go of waiting.splice(0)) go();

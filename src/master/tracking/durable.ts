@@ -3,13 +3,39 @@ import { asPlainDict, dictGet, newDict, type PlainDict } from '../../base/codec/
 import { messageOf } from '../../base/errors/index.ts';
 import type { Logger } from '../../base/log/index.ts';
 import type { EventBus } from '../../protocol/event/bus.ts';
-import type { ReasonCode } from '../../protocol/job/verdict.ts';
+import type { Reason, ReasonCode } from '../../protocol/job/verdict.ts';
 import type { JobStore, PendingDelivery } from '../../store/jobs.ts';
 import { storedJob } from '../../store/records.ts';
 import type { Fleet } from '../fleet/fleet.ts';
-import type { Publisher } from '../publish/publisher.ts';
+import type { Publications } from '../publish/publications.ts';
 import type { ActiveJob } from './active-job.ts';
 import { clock, type Reasons, reason } from './reasons.ts';
+
+export type EndCode = Extract<ReasonCode, 'expired' | 'cancelled' | 'no-record'>;
+
+/** A delivery as all members of a cluster know it. `by`: the member that delivered it last. */
+export interface SharedDelivery extends PendingDelivery {
+  readonly deliveredAt: number;
+  readonly by?: string;
+  /** `done`: its result came. */
+  readonly ended?: EndCode | 'done';
+}
+
+/** What the other members of a cluster know of these jobs; absent for a master without others. */
+export interface DurableShare {
+  /** Calls back with what other members keep, deliver or end; `shared`: what only this disk had is known to all. */
+  listen(adopt: (delivery: SharedDelivery) => void, shared: (delivery: PendingDelivery) => void): void;
+  /** Deliveries that only this disk has. */
+  own(deliveries: readonly PendingDelivery[]): void;
+  /** False when the others cannot be told now: it is kept on this disk. */
+  keep(delivery: PendingDelivery): Promise<boolean>;
+  /** True for the one member that may deliver it now. */
+  take(jid: string, id: string): Promise<boolean>;
+  /** False when another member delivered or ended it first. */
+  end(jid: string, id: string, code?: EndCode): Promise<boolean>;
+  /** Whether this member notices that jobs waited too long. */
+  mayExpire(): boolean;
+}
 
 export interface DurableParts {
   readonly log: Pick<Logger, 'info' | 'error' | 'limited'>;
@@ -18,8 +44,9 @@ export interface DurableParts {
     JobStore,
     'pending' | 'savePending' | 'dropPending' | 'saveVerdicts' | 'verdicts' | 'hasReturn' | 'load'
   >;
-  readonly fleet: Pick<Fleet, 'isHalite'>;
-  readonly publisher: Pick<Publisher, 'send'>;
+  readonly fleet: Pick<Fleet, 'isHalite' | 'known'>;
+  readonly share?: DurableShare | undefined;
+  readonly publications: Pick<Publications, 'send'>;
   readonly reasons: Pick<Reasons, 'evidenceOf'>;
   /** A currently tracked job. */
   activeJob(jid: string): Pick<ActiveJob, 'expired'> | undefined;
@@ -29,6 +56,8 @@ export interface DurableParts {
 const settleMs = 300;
 /** A Salt minion that sends a message may not be subscribed yet: its start event, or this time, shows that it is. */
 const heardMs = 3_000;
+/** Deliveries that are told to the other members at a time. */
+const sharedAtOnce = 32;
 /** Longest delay of a timer; later expiries are checked again then. */
 const longestTimerMs = 2_000_000_000;
 
@@ -52,8 +81,14 @@ export class DurableJobs {
   /** With the jobs that an earlier run of this master stored. */
   static async open(parts: DurableParts): Promise<DurableJobs> {
     const durable = new DurableJobs(parts);
-    for (const delivery of await parts.store.pending()) durable.#remember(delivery);
+    const pending = await parts.store.pending();
+    for (const delivery of pending) durable.#remember(delivery);
     durable.#wind();
+    parts.share?.own(pending);
+    parts.share?.listen(
+      (delivery) => durable.#adopt(delivery),
+      ({ jid, id }) => void durable.#drop(jid, id),
+    );
     return durable;
   }
 
@@ -72,13 +107,42 @@ export class DurableJobs {
     for (const delivery of deliveries) this.#remember(delivery);
     if (until < this.#next) this.#wind();
     try {
-      await this.#parts.store.savePending(deliveries);
+      await this.#keepThem(deliveries);
     } catch (error) {
       // A job that could not be stored is not delivered either: its minion is reported as missing.
       for (const id of ids) this.#take(jid, id);
       throw error;
     }
     await Promise.all(ids.map((id) => this.#note(jid, id, 'queued')));
+  }
+
+  async #keepThem(deliveries: readonly PendingDelivery[]): Promise<void> {
+    const { share, store } = this.#parts;
+    if (!share) return store.savePending(deliveries);
+    const left = [...deliveries];
+    const own: PendingDelivery[] = [];
+    const work = async (): Promise<void> => {
+      for (let next = left.shift(); next; next = left.shift()) if (!(await share.keep(next))) own.push(next);
+    };
+    await Promise.all(Array.from({ length: sharedAtOnce }, work));
+    if (own.length > 0) await store.savePending(own);
+  }
+
+  /** Another member kept, delivered or ended it. */
+  #adopt({ ended, by: _by, ...delivery }: SharedDelivery): void {
+    const { jid, id } = delivery;
+    if (ended !== undefined) {
+      const known = this.#byMinion.get(id)?.get(jid);
+      if (!known || !this.#take(jid, id) || ended === 'done') return;
+      this.#parts.activeJob(jid)?.expired(id, this.#reasonOf(known, ended));
+      return;
+    }
+    const isNew = !this.#byMinion.get(id)?.has(jid);
+    this.#remember(delivery, delivery.deliveredAt);
+    if (delivery.until < this.#next) this.#wind();
+    // It connected before this master knew that a job waits for it.
+    if (isNew && delivery.deliveredAt === 0 && (this.#parts.fleet.known(id)?.connections.size ?? 0) > 0)
+      this.arrived(id, 'joined');
   }
 
   /** A milestone for the timeline of the job; earlier ones stay. */
@@ -99,8 +163,8 @@ export class DurableJobs {
   async cancel(jid: string, ids?: readonly string[]): Promise<string[]> {
     const all = [...this.#byMinion.values()].flatMap((jobs) => jobs.get(jid) ?? []);
     const cancelled = all.filter(({ id, deliveredAt }) => deliveredAt === 0 && (!ids || ids.includes(id)));
-    await Promise.all(cancelled.map((delivery) => this.#end(delivery, 'cancelled')));
-    return cancelled.map((delivery) => delivery.id).sort();
+    const ended = await Promise.all(cancelled.map((delivery) => this.#end(delivery, 'cancelled')));
+    return cancelled.flatMap(({ id }, n) => (ended[n] ? [id] : [])).sort();
   }
 
   /**
@@ -135,6 +199,7 @@ export class DurableJobs {
    * its outcome.
    */
   expire(now = Date.now()): void {
+    if (this.#parts.share?.mayExpire() === false) return;
     for (const jobs of this.#byMinion.values()) {
       for (const delivery of jobs.values()) {
         if (delivery.until > now || !this.#endsByTime(delivery)) continue;
@@ -148,22 +213,34 @@ export class DurableJobs {
   }
 
   /** Removes a job from the store and records why its minion will return no result. */
-  async #end(delivery: Pending, code: Extract<ReasonCode, 'expired' | 'cancelled' | 'no-record'>): Promise<void> {
-    const { jid, id, until, deliveredAt } = delivery;
+  async #end(delivery: Pending, code: EndCode): Promise<boolean> {
+    const { jid, id } = delivery;
     // Removes it from the list first, so that neither a reconnecting minion nor the next check finds it.
-    if (!this.#take(jid, id)) return;
+    if (!this.#take(jid, id)) return false;
+    const { share } = this.#parts;
+    if (share && !(await share.end(jid, id, code))) {
+      // Another member delivers it now, or ended it and tells so.
+      this.#remember(delivery, delivery.deliveredAt);
+      return false;
+    }
     const at = Date.now();
-    const detail = code === 'no-record' ? `delivered at ${clock(deliveredAt)}` : `at ${clock(Math.min(at, until))}`;
-    const why = reason(code, this.#parts.reasons.evidenceOf(id), detail);
+    const why = this.#reasonOf(delivery, code);
     this.#parts.activeJob(jid)?.expired(id, why);
     this.#parts.bus.fire(`halite/job/${jid}/${code}/${id}`, { jid, id });
     try {
       const evidence = { ...why.evidence, milestones: await this.#milestones(jid, id) };
       const row = { jid, id, verdict: 'expired', reason: code, text: why.text, evidence, at };
-      await Promise.all([this.#forget(jid, id), this.#parts.store.saveVerdicts([row])]);
+      await Promise.all([this.#drop(jid, id), this.#parts.store.saveVerdicts([row])]);
     } catch (error) {
       this.#parts.log.limited('store', 'error', 'verdicts could not be stored', { error: messageOf(error) });
     }
+    return true;
+  }
+
+  #reasonOf({ id, until, deliveredAt }: Pending, code: EndCode): Reason {
+    const at = Math.min(Date.now(), until);
+    const detail = code === 'no-record' ? `delivered at ${clock(deliveredAt)}` : `at ${clock(at)}`;
+    return reason(code, this.#parts.reasons.evidenceOf(id), detail);
   }
 
   async #deliverAll(id: string): Promise<void> {
@@ -179,9 +256,16 @@ export class DurableJobs {
     }
   }
 
+  /** In a cluster one member delivers it, which has the record of the job already. */
+  async #mayDeliver(jid: string, id: string): Promise<boolean> {
+    const { share, store } = this.#parts;
+    return !share || ((await store.load(jid)) !== undefined && (await share.take(jid, id)));
+  }
+
   /** Sends the job again with its own jid, to this minion only. */
   async #deliver(delivery: Pending): Promise<void> {
     const { jid, id, deliveredAt } = delivery;
+    if (!(await this.#mayDeliver(jid, id))) return;
     // From here on it cannot be cancelled any more.
     delivery.deliveredAt = Date.now();
     const load = await this.#parts.store.load(jid).catch((error: unknown) => {
@@ -192,16 +276,16 @@ export class DurableJobs {
     const job = load && storedJob(load);
     if (!job || job.startedBy !== undefined) return this.#forget(jid, id);
     // A Salt minion remembers jids only while it runs: it gets the job at most once, also after our own restart.
-    if (!this.#parts.fleet.isHalite(id)) await this.#parts.store.dropPending(jid, id);
+    if (!this.#parts.fleet.isHalite(id) && !this.#parts.share) await this.#parts.store.dropPending(jid, id);
     this.#parts.log.info('durable job delivered', { jid, minion: id });
     this.#parts.bus.fire(`halite/job/${jid}/delivered/${id}`, { jid, id });
     await this.#note(jid, id, 'delivered');
-    await this.#parts.publisher.send({ ...job, tgt: [id], tgt_type: 'list' }, [id]);
+    await this.#parts.publications.send({ ...job, tgt: [id], tgt_type: 'list' }, [id]);
   }
 
-  #remember(delivery: PendingDelivery): void {
+  #remember(delivery: PendingDelivery, deliveredAt = 0): void {
     const jobs = this.#byMinion.get(delivery.id) ?? new Map<string, Pending>();
-    jobs.set(delivery.jid, { ...delivery, deliveredAt: 0 });
+    jobs.set(delivery.jid, { ...delivery, deliveredAt });
     this.#byMinion.set(delivery.id, jobs);
   }
 
@@ -215,6 +299,12 @@ export class DurableJobs {
 
   async #forget(jid: string, id: string): Promise<void> {
     this.#take(jid, id);
+    await this.#parts.share?.end(jid, id);
+    await this.#drop(jid, id);
+  }
+
+  /** From this disk. */
+  async #drop(jid: string, id: string): Promise<void> {
     await this.#parts.store.dropPending(jid, id).catch((error: unknown) => {
       this.#parts.log.limited('store', 'error', 'a pending job could not be removed', { error: messageOf(error) });
     });

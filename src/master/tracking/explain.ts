@@ -8,7 +8,7 @@ import type { Reason } from '../../protocol/job/verdict.ts';
 import type { JobStore, VerdictRecord } from '../../store/jobs.ts';
 import type { KeyStore } from '../../store/keys.ts';
 import { storedJob } from '../../store/records.ts';
-import type { Fleet } from '../fleet/fleet.ts';
+import type { Fleet, FleetConnection } from '../fleet/fleet.ts';
 import type { DurableJobs } from './durable.ts';
 import { clock, duplicateText, isSkewed, type Reasons, reason, skewText } from './reasons.ts';
 import { milestoneTimes, type Tracker } from './tracker.ts';
@@ -17,7 +17,7 @@ export interface ExplainParts {
   readonly opts: Pick<MasterOpts, 'minimum_auth_version'>;
   readonly store: Pick<JobStore, 'load' | 'expected' | 'verdicts' | 'query'>;
   readonly keys: Pick<KeyStore, 'ids' | 'statesOf'>;
-  readonly fleet: Pick<Fleet, 'known' | 'since' | 'connected' | 'grains' | 'isHalite'>;
+  readonly fleet: Pick<Fleet, 'known' | 'since' | 'connected' | 'connections' | 'lostAt' | 'grains' | 'isHalite'>;
   readonly tracker: Pick<Tracker, 'job'>;
   readonly durable: Pick<DurableJobs, 'list' | 'deliveredAt'>;
   readonly reasons: Reasons;
@@ -71,10 +71,12 @@ async function jobTimeline(parts: ExplainParts, jid: string): Promise<TimelineEn
     const at = new Date(jidToMillis(jid) ?? 0);
     entries.push({ at, id: '', what: 'published', text: publishedText(storedJob(load), expected.length) });
   }
+  entries.push(...(await duplicateEntries(parts, jid)));
   const results = await returnEntries(parts, jid);
   const returned = new Set(results.map((entry) => entry.id));
   const verdicts = await store.verdicts(jid);
   const told = new Set(verdicts.map((verdict) => verdict.id));
+  entries.push(...adoptionEntries([...verdicts.map(({ evidence }) => evidence), ...trackedEvidence(parts, jid)]));
   for (const verdict of verdicts) entries.push(...verdictEntries(verdict, returned.has(verdict.id)));
   entries.push(...results, ...openEntries(parts, jid, told), ...pendingEntries(parts, jid));
   return entries.sort((a, b) => a.at.getTime() - b.at.getTime());
@@ -84,7 +86,19 @@ function publishedText(job: PublishedJob | undefined, minions: number): string {
   const { fun = '', tgt = '', user = '' } = job ?? {};
   const whom = typeof tgt === 'string' ? tgt : tgt.join(',');
   const cut = whom.length > 60 ? `${whom.slice(0, 60)}…` : whom;
+  if (job?.keptFor !== undefined) return `${funName(fun)} by the master ${job.keptFor}; this one keeps its results`;
   return `${funName(fun)} by ${user} for ${cut} (${minions} minion${minions === 1 ? '' : 's'})`;
+}
+
+/** Several minions of one id run a job several times; the first result counts. */
+async function duplicateEntries({ store, fleet }: ExplainParts, jid: string): Promise<TimelineEntry[]> {
+  return (await store.expected(jid)).flatMap((id) => {
+    const connections = fleet.connections(id);
+    const who = connections.length < 2 ? '' : duplicateText(connections);
+    if (who === '') return [];
+    const at = new Date(Math.max(...connections.map(({ since }) => since)));
+    return [{ at, id, what: 'duplicate', text: `several minions use this id: ${who}; the first result counts` }];
+  });
 }
 
 async function returnEntries({ store }: ExplainParts, jid: string): Promise<TimelineEntry[]> {
@@ -105,6 +119,29 @@ function verdictEntries(
   if (reason === '') return entries;
   const late = came && verdict !== 'deadline' ? ' (its result came later)' : '';
   return [...entries, { at: new Date(at), id, what: verdict, text: `${why}${late}` }];
+}
+
+const trackedEvidence = ({ tracker }: ExplainParts, jid: string): Dict[] => {
+  const job = tracker.job(jid);
+  const [id] = job?.verdicts().keys() ?? [];
+  return job && id !== undefined ? [milestoneTimes(job, id)] : [];
+};
+
+/** Other masters of the cluster went on with the job: it is noted with each of its minions, and told once. */
+function adoptionEntries(evidence: readonly Dict[]): TimelineEntry[] {
+  const found = new Map<string, TimelineEntry>();
+  for (const each of evidence) {
+    const adoption = dictGet(each, 'adoption');
+    if (!isDict(adoption)) continue;
+    const [by, at, why] = ['by', 'at', 'text'].map((name) => dictGet(adoption, name));
+    found.set(`${text(by)} ${text(at)}`, {
+      at: new Date(Number(at)),
+      id: '',
+      what: `adopted by ${text(by)}`,
+      text: text(why),
+    });
+  }
+  return [...found.values()];
 }
 
 function milestoneEntries(id: string, evidence: Dict): TimelineEntry[] {
@@ -156,9 +193,9 @@ function fleetTroubles(parts: ExplainParts): MinionTrouble[] {
 
 /** For a minion that is connected and may answer. */
 function troubleOf({ fleet }: ExplainParts, id: string): Reason | undefined {
-  const record = fleet.known(id);
-  const duplicates = duplicateText(record);
+  const duplicates = duplicateText(fleet.connections(id));
   if (duplicates) return reason('duplicate-id', newDict(), duplicates);
+  const record = fleet.known(id);
   if (record && isSkewed(record)) return reason('clock-skew', newDict(), skewText(record.skewSeconds ?? 0));
   return undefined;
 }
@@ -190,6 +227,7 @@ function addRecord({ fleet, opts }: ExplainParts, id: string, told: PlainDict): 
   const grains = fleet.grains(id);
   const version = grains && (dictGet(grains, 'haliteversion') ?? dictGet(grains, 'saltversion'));
   if (version !== undefined) told['version'] = version;
+  addConnections(fleet.connections(id), told);
   const record = fleet.known(id);
   if (!record) return;
   told['protocol'] = fleet.isHalite(id) ? 'Halite' : `Salt, generation P${record.generation}`;
@@ -197,10 +235,14 @@ function addRecord({ fleet, opts }: ExplainParts, id: string, told: PlainDict): 
   if (record.transport) told['transport'] = record.transport;
   if (record.skewSeconds !== undefined && Math.abs(record.skewSeconds) >= 2)
     told['clock'] = skewText(record.skewSeconds);
-  const duplicates = duplicateText(record);
+}
+
+function addConnections(connections: readonly FleetConnection[], told: PlainDict): void {
+  const duplicates = duplicateText(connections);
   if (duplicates) told['duplicate_id'] = duplicates;
-  told['live_connections'] = [...record.connections.values()].map(({ boot, since, peer, pid, address }) =>
+  told['live_connections'] = connections.map(({ boot, since, peer, pid, address, member }) =>
     newDict([
+      ...(member === undefined ? [] : [['master', member] as const]),
       ['address', address || peer],
       ['pid', pid],
       ['since', clock(since)],
@@ -217,9 +259,11 @@ async function minionTimeline(parts: ExplainParts, id: string): Promise<string[]
     if (at) lines.push([at, what]);
   };
   if (record?.lastAuth) add(record.lastAuth.at, `sign-in: ${record.lastAuth.result}, ${record.lastAuth.detail}`);
-  for (const { since, pid, address } of record?.connections.values() ?? [])
-    add(since, `connected${address ? ` from ${address}` : ''}${pid > 0 ? `, pid ${pid}` : ''}`);
-  add(record?.lostAt, 'connection lost');
+  for (const { since, pid, address, member } of parts.fleet.connections(id)) {
+    const where = `${address ? ` from ${address}` : ''}${pid > 0 ? `, pid ${pid}` : ''}${member ? `, to ${member}` : ''}`;
+    add(since, `connected${where}`);
+  }
+  add(parts.fleet.lostAt(id), 'connection lost');
   add(record?.silentSince, 'did not answer a question about a job');
   add(record?.refused?.at, `request refused: ${record?.refused?.why}`);
   add(record?.lastContact, 'last message');

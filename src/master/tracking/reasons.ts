@@ -4,7 +4,8 @@ import type { MasterOpts } from '../../base/config/index.ts';
 import { fingerprint } from '../../base/crypto/index.ts';
 import { type Reason, type ReasonCode, reasonTexts } from '../../protocol/job/verdict.ts';
 import type { KeyStore } from '../../store/keys.ts';
-import type { Connection, Fleet, MinionRecord } from '../fleet/fleet.ts';
+import type { Fleet, FleetConnection, MinionRecord } from '../fleet/fleet.ts';
+import { processOf } from '../shared/far-list.ts';
 import type { ActiveJob } from './active-job.ts';
 
 export const clock = (time: number): string =>
@@ -26,7 +27,9 @@ export function reason(code: ReasonCode, evidence: PlainDict, detail = ''): Reas
 export interface ReasonSources {
   readonly opts: Pick<MasterOpts, 'publish_port'>;
   readonly keys: Pick<KeyStore, 'has' | 'readText'>;
-  readonly fleet: Pick<Fleet, 'known' | 'connected' | 'isHalite' | 'since'>;
+  readonly fleet: Pick<Fleet, 'known' | 'connected' | 'connections' | 'lostAt' | 'isHalite' | 'since'>;
+  /** The lower master that has a minion. */
+  readonly lower?: { via(id: string): string | undefined };
 }
 
 export class Reasons {
@@ -38,18 +41,24 @@ export class Reasons {
 
   /** The reason for a minion that was not reachable, known without asking it; undefined when it may answer. */
   knownAbsent(id: string): Reason | undefined {
+    if (this.via(id) !== undefined) return undefined;
     const keyReason = this.#keyProblem(id);
     if (keyReason) return keyReason;
     if (this.#sources.fleet.connected(id) !== 'no') return undefined;
     const record = this.#sources.fleet.known(id);
     const evidence = this.evidenceOf(id);
-    if (!record || record.lostAt === 0) {
+    const lostAt = this.#sources.fleet.lostAt(id);
+    if (lostAt === 0) {
       return this.#refusal(id, 0) ?? reason('never-connected', evidence, `since ${clock(this.#sources.fleet.since)}`);
     }
-    const turnedAway = this.#refusal(id, record.lostAt);
+    const turnedAway = this.#refusal(id, lostAt);
     if (turnedAway) return turnedAway;
-    if (record.lastContact > record.lostAt + afterLossMs) return this.#notSubscribed(id);
-    return reason('connection-lost', evidence, `at ${clock(record.lostAt)}`);
+    if (record && record.lastContact > lostAt + afterLossMs) return this.#notSubscribed(id);
+    return reason('connection-lost', evidence, `at ${clock(lostAt)}`);
+  }
+
+  via(id: string): string | undefined {
+    return this.#sources.lower?.via(id);
   }
 
   /** It was not connected the last time, or could not sign in: worth a short question, not a long wait. */
@@ -61,11 +70,13 @@ export class Reasons {
 
   /** Asked and not answered: the most specific known reason. */
   silence(id: string, job?: ActiveJob): Reason {
+    const via = this.via(id);
+    if (via !== undefined) return reason('below-silent', newDict([['lower_master', via]]), `below ${via}`);
     const absent = this.knownAbsent(id);
     if (absent) return absent;
     const record = this.#sources.fleet.known(id);
     const evidence = { ...this.evidenceOf(id), ...jobEvidence(job, id) };
-    const duplicate = duplicateText(record);
+    const duplicate = duplicateText(this.#sources.fleet.connections(id));
     if (duplicate) return reason('duplicate-id', evidence, duplicate);
     const turnedAway = this.#refusal(id, record?.lastContact ?? 0);
     if (turnedAway) return turnedAway;
@@ -145,15 +156,30 @@ function printOf(pem: string | undefined): string {
   }
 }
 
-/** The users of the id, when there are several. */
-export function duplicateText(record: MinionRecord | undefined): string {
-  if (!record || record.connections.size < 2) return '';
-  return [...record.connections.values()].map(connectionText).join(' and ');
+/**
+ * The users of the id, when there are several. A minion with several masters has a link to each of them, all of one
+ * process.
+ */
+export function duplicateText(connections: readonly FleetConnection[]): string {
+  // Two subscribers at this master are two, even from one address.
+  const own = connections.filter(({ member }) => member === undefined);
+  const known = new Set(own.map(({ boot }) => processOf(boot)));
+  const far = connections.filter(({ member, boot }) => {
+    const process = processOf(boot);
+    if (member === undefined || known.has(process)) return false;
+    known.add(process);
+    return true;
+  });
+  const different = [...own, ...far];
+  if (different.length < 2) return '';
+  const isShared = connections.some(({ member }) => member !== undefined);
+  return different.map((connection) => connectionText(connection, isShared)).join(' and ');
 }
 
-function connectionText({ address, peer, boot, pid }: Connection): string {
+function connectionText({ address, peer, boot, pid, member, since }: FleetConnection, withMember: boolean): string {
   const where = address || (peer === 'zeromq' ? boot.slice(0, 8) : peer);
-  return pid > 0 ? `${where} pid ${pid}` : where;
+  const text = pid > 0 ? `${where} pid ${pid}` : where;
+  return `${text}${withMember ? ` at ${member ?? 'this master'}` : ''} since ${clock(since)}`;
 }
 
 export const isSkewed = ({ skewSeconds }: MinionRecord): boolean =>
@@ -171,6 +197,7 @@ function lastMilestone(job: ActiveJob | undefined, id: string): number {
 /** What the minion reported about the job before it became silent. */
 export function jobEvidence(job: ActiveJob | undefined, id: string): PlainDict {
   const evidence = newDict();
+  if (job?.adopted) evidence['adopted'] = `by ${job.adopted.by}, because ${job.adopted.from} ${job.adopted.why}`;
   const milestones = job?.milestones(id);
   if (!milestones) return evidence;
   if (milestones.accepted) evidence['job_accepted'] = clock(milestones.accepted);

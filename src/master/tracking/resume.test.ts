@@ -5,7 +5,7 @@ import { nullLogger } from '../../base/log/index.ts';
 import type { UnfinishedJob, VerdictRecord } from '../../store/jobs.ts';
 import { Fleet } from '../fleet/fleet.ts';
 import { Reasons } from './reasons.ts';
-import { resume } from './resume.ts';
+import { ResumedJobs } from './resume.ts';
 import { Tracker } from './tracker.ts';
 
 const jid = '20260131235959000001';
@@ -17,11 +17,13 @@ function fake(keepReturns = true) {
   const unfinished: UnfinishedJob[] = [{ jid, fun: 'state.apply', user: 'root', ids: ['back', 'gone', 'just'] }];
   const [verdicts, asked]: [VerdictRecord[], string[][]] = [[], []];
   const stored = new Map<string, Dict>();
+  const unused = (): never => expect.fail('not needed here');
   const store = {
     unfinished: async () =>
       unfinished.splice(0).map((job) => ({ ...job, ids: job.ids.filter((id) => !stored.has(id)) })),
     returns: async () => stored,
     load: async () => dictOf([['fun', 'state.apply']]),
+    ...{ expected: unused, verdicts: unused, pending: unused },
     loadMinionData: async () => new Map(),
     saveMinionData: async () => undefined,
     dropMinionData: async () => undefined,
@@ -34,19 +36,18 @@ function fake(keepReturns = true) {
   };
   const fleet = new Fleet(
     store,
-    () => undefined,
+    () => [],
     () => undefined,
   );
   fleet.subscriber({ kind: 'joined', topic: '', peer: '10.0.0.1:1', id: 'back' });
   const accepted = ['back', 'just'];
-  const opts = { timeout: 0.01, gather_job_timeout: 10, publish_port: 4505 };
+  const opts = { timeout: 0.01, gather_job_timeout: 10, publish_port: 4505, syndic_wait: 5 };
   const keys = {
     ids: () => accepted,
     has: (state: string, id: string) => state === 'accepted' && accepted.includes(id),
     readText: () => undefined,
   };
   const log = nullLogger();
-  const unused = (): never => expect.fail('not durable');
   const ask = (_jid: string, ids: readonly string[]) => {
     asked.push([...ids]);
     const question = '20260131235959000002';
@@ -70,7 +71,7 @@ function fake(keepReturns = true) {
 describe('after a restart', () => {
   it('every minion of a job that was open ends in a verdict', async () => {
     const { parts, tracker, verdicts, asked } = fake();
-    expect(await resume(parts)).toBe(1);
+    expect(await new ResumedJobs(parts).run()).toBe(1);
     const job = tracker.job(jid)!;
     await new Promise<void>((resolve) => {
       job.listen((update) => {
@@ -90,13 +91,13 @@ describe('after a restart', () => {
 
   it('asks no minion when results are not stored', async () => {
     const { parts, asked } = fake(false);
-    expect(await resume(parts)).toBe(0);
+    expect(await new ResumedJobs(parts).run()).toBe(0);
     expect(asked).toEqual([]);
   });
 
   it('has nothing to do when nothing was open', async () => {
     const { parts } = fake();
-    await resume(parts);
-    expect(await resume(parts)).toBe(0);
+    await new ResumedJobs(parts).run();
+    expect(await new ResumedJobs(parts).run()).toBe(0);
   });
 });

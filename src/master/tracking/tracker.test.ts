@@ -30,11 +30,11 @@ async function fake(...ids: string[]): Promise<Fake> {
   };
   const fleet = new Fleet(
     store,
-    () => undefined,
+    () => [],
     () => undefined,
   );
   await fleet.restore();
-  const opts = { timeout: 5, publish_port: 4505 };
+  const opts = { timeout: 5, publish_port: 4505, syndic_wait: 5 };
   const keyStore = {
     ids: () => [...keys].sort(),
     has: (state: string, id: string) => state === 'accepted' && keys.has(id),
@@ -83,6 +83,22 @@ describe('the tracker', () => {
     for (let n = 0; n < 11_000; n++) tracker.open(jidOf(n), 'test.ping', ['web1'], [], waiting);
     expect(tracker.active().length).toBeLessThanOrEqual(10_100);
     expect(tracker.job(jidOf(10_999))?.ended).toBe(false);
+  });
+
+  it('forgets ended jobs of a large fleet early, because each minion of each job needs memory', async () => {
+    const { tracker } = await fake();
+    const ids = Array.from({ length: 50_000 }, (_, at) => `web${at}`);
+    const open = tracker.open(jidOf(0), 'test.sleep', ids, [], waiting);
+    for (let n = 1; n <= 20; n++) {
+      const { jid } = tracker.open(jidOf(n), 'test.ping', ids, [], waiting);
+      for (const id of ids) tracker.returned({ id, jid, fun: 'test.ping', return: true });
+    }
+    const kept = Array.from({ length: 21 }, (_, n) => n).filter((n) => tracker.job(jidOf(n)));
+    expect(kept.length).toBeLessThanOrEqual(13);
+    expect(kept).toContain(20);
+    expect(tracker.alreadyReturned(jidOf(20), 'web7')).toBe(true);
+    // Nobody has a verdict for it yet.
+    expect(tracker.job(jidOf(0))).toBe(open);
   });
 
   it('keeps a job with a waiting caller', async () => {

@@ -8,6 +8,7 @@ import type { JobStore, VerdictRecord } from '../../store/jobs.ts';
 import type { KeyStore } from '../../store/keys.ts';
 import { ActiveJob, type LifecycleReport, type Phase, type Waiting } from './active-job.ts';
 import type { DurableJobs } from './durable.ts';
+import { JobCounts } from './job-counts.ts';
 import { jobEvidence, type Reasons, reason } from './reasons.ts';
 import { JobWatch, type WatchParts } from './watch.ts';
 
@@ -18,6 +19,10 @@ const reconnectGraceMs = 1_500;
 /** A Halite minion kills the job itself at its deadline, and needs a moment to report it. */
 const deadlineGraceMs = 2_000;
 const keptJobs = 500;
+/** Of all tracked jobs together: 500 jobs on a fleet of 10,000 would need half a gigabyte. */
+const keptVerdicts = 500_000;
+/** New verdicts between two searches for old ones. */
+const sweepVerdicts = keptVerdicts / 4;
 /** A job without waiting callers that does not end is ended after this time, or when there are too many of them. */
 const forgottenAfterMs = 3_600_000;
 const mostOpenJobs = 10_000;
@@ -30,6 +35,8 @@ export interface BeginOptions {
   readonly poll: boolean;
   readonly deadlineMs?: number;
   readonly durableUntil?: number;
+  /** It reached only the minions of this master, because of that. */
+  readonly cutOff?: string;
 }
 
 export interface TrackerParts extends WatchParts {
@@ -39,12 +46,17 @@ export interface TrackerParts extends WatchParts {
   readonly reasons: WatchParts['reasons'] & Pick<Reasons, 'knownAbsent' | 'unfinished'>;
   readonly durable: WatchParts['durable'] & Pick<DurableJobs, 'keep'>;
   readonly kill: KillJob;
+  /** The other member of the cluster that has a minion, or had it last. */
+  elsewhere?(id: string): string | undefined;
 }
 
 export class Tracker {
+  readonly counts = new JobCounts();
   readonly #jobs = new Map<string, ActiveJob>();
   readonly #watches = new WeakMap<ActiveJob, JobWatch>();
   #sweepAt = keptJobs;
+  /** Since the last search. */
+  #newVerdicts = 0;
   readonly #parts: TrackerParts;
   readonly #durable = new Map<string, number>();
 
@@ -76,26 +88,51 @@ export class Tracker {
     const job = new ActiveJob(jid, fun, expected, unevaluated, waiting, user);
     this.#jobs.set(jid, job);
     job.onEnd = () => this.#close(job);
-    if (this.#jobs.size > this.#sweepAt) this.#forgetOldest(job);
+    job.onVerdict = (verdict) => this.counts.verdict(verdict);
+    this.#newVerdicts += job.size;
+    if (this.#jobs.size > this.#sweepAt || this.#newVerdicts > sweepVerdicts) this.#forgetOldest(job);
     return job;
   }
 
   /** The job was sent to `ids`: settle known outcomes and watch the rest. `poll` false only listens. */
   begin(job: ActiveJob, options: BeginOptions, ids: readonly string[] = job.open()): void {
-    const { deadlineMs, durableUntil, poll } = options;
+    const { deadlineMs, durableUntil, poll, cutOff } = options;
     if (durableUntil) this.#durable.set(job.jid, durableUntil);
     const { fleet, keys } = this.#parts;
     const accepted = new Set(keys.ids('accepted'));
     for (const id of ids) {
-      // Most are connected: nothing is looked up on disk for them.
-      if (accepted.has(id) && fleet.connected(id) === 'yes') continue;
+      // Most may answer: nothing is looked up on disk for them.
+      if (accepted.has(id) && fleet.connected(id) !== 'no') continue;
       const absent = job.isOpen(id) ? this.#parts.reasons.knownAbsent(id) : undefined;
       if (absent) this.absent(job, id, absent);
     }
+    if (cutOff !== undefined) this.#unreachable(job, ids, cutOff);
     job.start();
     if (job.ended) return;
     if (poll) this.#watch(job).over(ids);
     if (deadlineMs) this.#deadlineFor(job, ids, deadlineMs);
+  }
+
+  /** A lower master has these minions and sent them the job. */
+  addBelow(job: ActiveJob, options: BeginOptions, ids: readonly string[]): void {
+    job.add(ids);
+    if (ids.length > 0) this.begin(job, options, ids);
+  }
+
+  /** What a lower master knows about a minion of it that returns nothing. */
+  missingBelow(jid: string, id: string, why: Reason): void {
+    const job = this.#jobs.get(jid);
+    if (job?.isOpen(id)) job.missing(id, why);
+  }
+
+  /** The job did not leave this master: minions of the others do not get it now. */
+  #unreachable(job: ActiveJob, ids: readonly string[], why: string): void {
+    for (const id of ids) {
+      const master = job.isOpen(id) ? this.#parts.elsewhere?.(id) : undefined;
+      if (master === undefined) continue;
+      const evidence = { ...this.#parts.reasons.evidenceOf(id), master, why };
+      this.absent(job, id, reason('cut-off', evidence, `${master} had it last`));
+    }
   }
 
   /** No result is possible now: kept for later when the job is durable, missing otherwise. */
@@ -207,6 +244,7 @@ export class Tracker {
   }
 
   #close(job: ActiveJob): void {
+    this.counts.ended++;
     const records = [...job.verdicts().keys()].flatMap((id) => recordOf(job, id) ?? []);
     if (records.length === 0) return;
     this.#parts.store.saveVerdicts(records).catch((error: unknown) => {
@@ -216,20 +254,33 @@ export class Tracker {
 
   /** Ended jobs are kept for a while, to recognize repeated deliveries. */
   #forgetOldest(fresh: ActiveJob): void {
+    let verdicts = 0;
+    for (const { size } of this.#jobs.values()) verdicts += size;
     for (const [jid, job] of this.#jobs) {
-      if (this.#jobs.size <= keptJobs) break;
+      const tooMany = this.#jobs.size > keptJobs;
+      if (!tooMany && verdicts <= keptVerdicts) break;
       const old = Date.now() - job.started > forgottenAfterMs || this.#jobs.size > mostOpenJobs;
-      if (!job.ended && !job.watched && old && job !== fresh) this.#giveUp(job);
-      if (!job.ended) continue;
+      if (tooMany && !job.ended && !job.watched && old && job !== fresh) this.#giveUp(job);
+      if (!job.ended || job === fresh) continue;
+      verdicts -= job.size;
       this.#jobs.delete(jid);
       this.#durable.delete(jid);
     }
+    this.#newVerdicts = 0;
     this.#sweepAt = Math.max(keptJobs, this.#jobs.size) + sweepEvery;
   }
 
+  /** Nobody waits for it any more; the minions that had no verdict. */
+  giveUp(jid: string): string[] {
+    const job = this.#jobs.get(jid);
+    return job ? this.#giveUp(job) : [];
+  }
+
   /** No longer tracked: what is now known of its minions becomes their verdict. */
-  #giveUp(job: ActiveJob): void {
-    for (const id of job.open()) job.missing(id, this.#parts.reasons.unfinished(job, id));
+  #giveUp(job: ActiveJob): string[] {
+    const open = job.open();
+    for (const id of open) job.missing(id, this.#parts.reasons.unfinished(job, id));
+    return open;
   }
 }
 
@@ -251,13 +302,22 @@ function recordOf(job: ActiveJob, id: string): VerdictRecord | undefined {
       evidence: { ...evidence, ...milestoneTimes(job, id) },
     };
   }
-  const milestones = milestoneTimes(job, id);
-  if (!verdict || Object.keys(milestones).length === 0) return undefined;
-  return { ...base, verdict: verdict.kind, reason: '', text: '', evidence: milestones };
+  const evidence = milestoneTimes(job, id);
+  if (!verdict || Object.keys(evidence).length === 0) return undefined;
+  return { ...base, verdict: verdict.kind, reason: '', text: '', evidence };
 }
 
-/** The milestones as milliseconds, for the timeline. */
+/** The milestones as milliseconds, for the timeline, and who goes on with the job. */
 export function milestoneTimes(job: ActiveJob, id: string): PlainDict {
+  const times = reportedTimes(job, id);
+  if (job.adopted) {
+    const { by, from, at, why } = job.adopted;
+    times['adoption'] = newDict(Object.entries({ by, at, text: `because ${from} ${why}` }));
+  }
+  return times;
+}
+
+function reportedTimes(job: ActiveJob, id: string): PlainDict {
   const { sent, accepted, started, confirmed, output } = job.milestones(id) ?? {};
   const times: Record<string, number | undefined> = { sent, accepted, started, confirmed, output: output?.at };
   const given = Object.entries(times).filter((entry): entry is [string, number] => entry[1] !== undefined);

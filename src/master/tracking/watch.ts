@@ -17,13 +17,15 @@ export interface Inquiry {
 export type AskFindJob = (jid: string, ids: readonly string[], waiting: Waiting) => Inquiry;
 
 export interface WatchParts {
-  readonly opts: Pick<MasterOpts, 'timeout'>;
+  readonly opts: Pick<MasterOpts, 'timeout' | 'syndic_wait'>;
   readonly log: Pick<Logger, 'error'>;
   readonly keys: { ids(state: 'accepted'): readonly string[] };
   readonly fleet: Pick<Fleet, 'connected' | 'isHalite' | 'known' | 'record'>;
-  readonly reasons: Pick<Reasons, 'isSuspect' | 'silence' | 'evidenceOf'>;
+  readonly reasons: Pick<Reasons, 'isSuspect' | 'silence' | 'evidenceOf' | 'via'>;
   readonly durable: Pick<DurableJobs, 'arrived'>;
   readonly ask: AskFindJob;
+  /** Whether a result that its minion could not send was fetched from it; only for jobs of a master that is gone. */
+  recover?(jid: string, id: string): Promise<boolean>;
 }
 
 /** What happens to minions that are given up; implemented by the tracker. */
@@ -78,16 +80,19 @@ export class JobWatch {
   over(ids: readonly string[]): void {
     const { fleet, opts } = this.#parts;
     const { timeoutMs, gatherMs } = this.#job.waiting;
-    const [suspects, halite, others]: [string[], string[], string[]] = [[], [], []];
+    const [suspects, halite, others, below]: [string[], string[], string[], string[]] = [[], [], [], []];
     for (const id of ids) {
       if (!this.#job.isOpen(id)) continue;
-      if (this.#parts.reasons.isSuspect(id)) suspects.push(id);
+      if (this.#parts.reasons.via(id) !== undefined) below.push(id);
+      else if (this.#parts.reasons.isSuspect(id)) suspects.push(id);
       else if (fleet.connected(id) === 'yes' && fleet.isHalite(id)) halite.push(id);
       else others.push(id);
     }
     this.#start(suspects, 0, Math.min(gatherMs, suspectMs), true);
     this.#start(halite, Math.min(timeoutMs, haliteQuietMs), gatherMs, false);
     this.#start(others, Math.min(timeoutMs, opts.timeout * 1000), gatherMs, false);
+    // As in Salt: questions and answers pass through one more master.
+    this.#start(below, Math.min(timeoutMs, opts.timeout * 1000), gatherMs + opts.syndic_wait * 1000, false);
   }
 
   #start(ids: readonly string[], delayMs: number, gatherMs: number, suspect: boolean): void {
@@ -147,7 +152,7 @@ export class JobWatch {
     if (answer === 'idle') {
       const times = (group.idle.get(id) ?? 0) + 1;
       group.idle.set(id, times);
-      if (late || times > 1) this.#later(inFlightGraceMs, async () => this.#noRecord(id));
+      if (late || times > 1) this.#later(inFlightGraceMs, () => this.#noResult(id));
       return inFlightGraceMs * 2;
     }
     const strikes = (group.strikes.get(id) ?? 0) + 1;
@@ -155,9 +160,16 @@ export class JobWatch {
     const unheard = (this.#parts.fleet.known(id)?.lastContact ?? 0) < group.began;
     // The time to answer is already over: the next question follows immediately.
     if (!late && !group.suspect && !(strikes >= strikesToGiveUp && unheard)) return 0;
-    this.#parts.fleet.record(id).silentSince = Date.now();
+    if (this.#parts.reasons.via(id) === undefined) this.#parts.fleet.record(id).silentSince = Date.now();
     this.#tracker.absent(job, id, this.#parts.reasons.silence(id, job));
     return longestQuietMs;
+  }
+
+  async #noResult(id: string): Promise<void> {
+    const { fleet, recover } = this.#parts;
+    const lost = this.#job.isOpen(id) && this.#job.adopted !== undefined && !fleet.isHalite(id);
+    if (lost && (await recover?.(this.#job.jid, id))) return;
+    this.#noRecord(id);
   }
 
   /** Alive, but without the job: usually it connected only after the job had been sent. */

@@ -8,19 +8,22 @@ import { isProblem } from '../../../protocol/wire/messages/fields.ts';
 import { readMinionEvents } from '../../../protocol/wire/messages/minion-loads.ts';
 import type { KeyStore } from '../../../store/keys.ts';
 import type { Fleet } from '../../fleet/fleet.ts';
+import type { SharedEvents } from '../../shared/events.ts';
 import type { DurableJobs } from '../../tracking/durable.ts';
 import type { Tracker } from '../../tracking/tracker.ts';
 import type { Sender } from '../sender.ts';
+import { belowTag, type LowerEventParts, noteLower, takeReasons, withPath } from './lower-events.ts';
 import type { Handlers } from './table.ts';
 
 export interface EventParts {
-  readonly opts: { readonly raw: PlainDict };
   readonly log: Pick<Logger, 'limited'>;
   readonly bus: Pick<EventBus, 'fire'>;
+  readonly events: Pick<SharedEvents, 'fromMinion'>;
   readonly keys: Pick<KeyStore, 'accepted'>;
   readonly fleet: Pick<Fleet, 'data' | 'setData'>;
-  readonly tracker: Pick<Tracker, 'phase'>;
+  readonly tracker: Pick<Tracker, 'phase'> & LowerEventParts['tracker'];
   readonly durable: Pick<DurableJobs, 'arrived'>;
+  readonly lower: LowerEventParts['lower'];
 }
 
 /** Beacons and syndics send some dozens at once. */
@@ -38,6 +41,10 @@ function takeEvents(parts: EventParts, load: PlainDict, sender: Sender): Value {
     lifeCycle(parts, sender, tag, load['data']);
     return null;
   }
+  if (typeof tag === 'string' && tag.startsWith(belowTag)) {
+    takeReasons(parts, sender.id, tag, load['data']);
+    return null;
+  }
   const events = readMinionEvents(load);
   if (isProblem(events)) return null;
   for (const event of events.slice(0, mostEvents)) fire(parts, sender, event.tag, event.data);
@@ -53,19 +60,23 @@ function takeEvents(parts: EventParts, load: PlainDict, sender: Sender): Value {
 function fire(parts: EventParts, sender: Sender, tag: string, data: Dict): void {
   // A real Salt minion has no presence subscription: its start event shows that it has reconnected.
   if (tag === `salt/minion/${sender.id}/start`) parts.durable.arrived(sender.id, 'joined');
-  if (!minionMayFire(tag, sender.id, namesOf(parts))) {
-    parts.log.limited(`event:${sender.id}`, 'warn', 'event with a reserved tag refused', {
+  const { lower } = parts;
+  if (lower.on) noteLower(lower, sender.id, tag, data);
+  const isLower = lower.on && lower.has(sender.id);
+  if (!minionMayFire(tag, sender.id, namesOf(parts, isLower))) {
+    // A lower master passes everything on, also what only a master may say.
+    parts.log.limited(`event:${sender.id}`, isLower ? 'debug' : 'warn', 'event with a reserved tag refused', {
       minion: sender.id,
       tag: tag.slice(0, 80),
     });
     return;
   }
-  parts.bus.fire(tag, data);
+  parts.events.fromMinion(sender.id, tag, isLower ? withPath(data, sender.id) : data);
 }
 
 /** A minion below a syndic has no key here, as far as this master knows. */
-const namesOf = ({ opts, keys }: EventParts): NamesInTags => ({
-  speaksFor: (name) => opts.raw['order_masters'] === true && !keys.accepted(name),
+const namesOf = ({ keys }: EventParts, isLower: boolean): NamesInTags => ({
+  speaksFor: (name) => isLower && !keys.accepted(name),
   isMinion: (name) => keys.accepted(name) !== undefined,
 });
 

@@ -25,7 +25,11 @@ const powerful = new Set([
 ]);
 const isPowerful = (fun: string): boolean => powerful.has(fun.split('.')[0] ?? '') || fun === 'jobs.query';
 
+/** What replaces the key of the master or takes it out of service is for its operators. */
+const neverForMinions = new Set(['master.rotate_keys', 'master.retire', 'cluster.rekey', 'cluster.drill']);
+
 /** The author of `jobs.*` or `.*` usually does not mean these: they are allowed only where they are written in full. */
 export function mayRun(rules: Value | undefined, id: string, fun: string): boolean {
+  if (neverForMinions.has(fun)) return false;
   return allowed(rules, id, [fun], (rule, name) => (isPowerful(name) ? rule === name : matchesRule(rule, name)));
 }

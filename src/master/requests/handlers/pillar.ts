@@ -7,9 +7,9 @@ import { listFirst } from '../../../base/util/list-first.ts';
 import { failedPillar, type PillarService } from '../../../engine/pillar/service.ts';
 import type { PillarRequest } from '../../../engine/pillar/types.ts';
 import type { EventBus } from '../../../protocol/event/bus.ts';
+import { acceptGrains } from '../../../protocol/wire/messages/minion-grains.ts';
 import { type PillarFields, readPillarFields } from '../../../protocol/wire/messages/minion-loads.ts';
 import type { Fleet } from '../../fleet/fleet.ts';
-import { acceptGrains } from '../../fleet/minion-grains.ts';
 import type { Sender } from '../sender.ts';
 import type { Handlers } from './table.ts';
 

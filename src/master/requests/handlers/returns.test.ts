@@ -21,17 +21,24 @@ const result = (): PlainDict =>
 
 function setUp(saveReturn: (record: { load: Dict }) => Promise<'stored'>) {
   const unused = (): never => expect.fail('not for a result that was asked for');
-  const opts = { raw: newDict(), timeout: 5 };
+  const opts = { raw: newDict(), timeout: 5, syndic_wait: 5 };
   const log = nullLogger();
   const store = {
     ...{ saveReturn, saveVerdicts: async () => undefined },
-    ...{ saveJob: unused, load: unused, expected: unused },
+    ...{ saveJob: unused, load: unused, expected: unused, hasReturn: unused },
   };
   const tracker = new Tracker({
     ...{ opts, log, store },
     keys: { ids: unused, has: unused },
     fleet: { connected: unused, isHalite: unused, known: unused, record: unused },
-    reasons: { isSuspect: unused, silence: unused, evidenceOf: unused, knownAbsent: unused, unfinished: unused },
+    reasons: {
+      isSuspect: unused,
+      silence: unused,
+      evidenceOf: unused,
+      knownAbsent: unused,
+      unfinished: unused,
+      via: unused,
+    },
     durable: { arrived: unused, keep: unused },
     ask: unused,
     kill: unused,
@@ -44,8 +51,10 @@ function setUp(saveReturn: (record: { load: Dict }) => Promise<'stored'>) {
   const handlers = returnHandlers({
     ...{ opts, log, store, tracker },
     keys: { accepted: unused },
+    lower: { on: false, has: unused, mayBe: unused, isNoMinion: unused, returned: unused },
     bus: { fire: (tag: string) => void events.push(tag) },
     durable: { returned: () => undefined },
+    known: { isFor: () => false, owner: () => undefined },
     passOn: async () => undefined,
   });
   const take = async (): Promise<unknown> => handlers['_return']!.run(result(), sender);
@@ -89,5 +98,37 @@ describe('a result that arrives twice', () => {
     store('stored');
     await both;
     expect(saved).toBe(1);
+  });
+});
+
+describe('a result of a minion that was not asked', () => {
+  it('is not taken in the moment when the publication is here, and the record of the job is not', async () => {
+    const stored: string[] = [];
+    let record: PlainDict | undefined;
+    const unused = (): never => expect.fail('not for a result of a job that another master published');
+    const store = {
+      saveReturn: async ({ id }: { id: string }) => {
+        stored.push(id);
+        return 'stored' as const;
+      },
+      load: async () => record,
+      ...{ expected: async () => ['web2'], hasReturn: async () => false, saveJob: unused },
+    };
+    const handlers = returnHandlers({
+      ...{ log: nullLogger(), store },
+      tracker: { job: () => undefined, alreadyReturned: () => false, returned: unused },
+      keys: { accepted: unused },
+      lower: { on: false, has: unused, mayBe: unused, isNoMinion: unused, returned: unused },
+      bus: { fire: unused },
+      durable: { returned: unused },
+      known: { isFor: (_jid, id) => id === 'web2', owner: () => 1 },
+      passOn: unused,
+    });
+    const take = async (): Promise<unknown> => handlers['_return']!.run(result(), sender);
+    // Not acknowledged: should it have been asked after all, it sends it again.
+    await expect(take()).rejects.toThrow(/web1.*not known yet/);
+    record = newDict([['jid', jid]]);
+    expect(await take()).toBeNull();
+    expect(stored).toEqual([]);
   });
 });
