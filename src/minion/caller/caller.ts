@@ -1,8 +1,20 @@
 // Runs one function on this machine for salt-call: in this process, with or without a master.
-import { type Dict, newDict, type PlainDict } from '../../base/codec/value.ts';
+import { unpackValue } from '../../base/codec/msgpack/index.ts';
+import { type Dict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError, messageOf } from '../../base/errors/index.ts';
 import { generateJid } from '../../base/util/index.ts';
-import { collectGrains, execProgram, matchesMinion, type Runtime, signalTree } from '../../engine/exec/index.ts';
+import {
+  collectGrains,
+  createContext,
+  execProgram,
+  executeJob,
+  matchesMinion,
+  proxyServices,
+  type Runtime,
+  signalTree,
+} from '../../engine/exec/index.ts';
+import type { Device } from '../../engine/proxy/index.ts';
+import { providePython } from '../../engine/python/index.ts';
 import { provideStates } from '../../engine/state/provide.ts';
 import { Loader, sdkUrl } from '../../extend/loader/index.ts';
 import type { ReturnerRequest } from '../../protocol/job/job-return.ts';
@@ -11,7 +23,7 @@ import { ProcFiles } from '../jobs/proc-files.ts';
 import { fetchPillar, type PillarRequest, reportPillarErrors } from '../services/pillar.ts';
 import { type CallFailure, type CallOutcome, callLocally, localReturn } from './run.ts';
 import { createCallerServices } from './services.ts';
-import type { Caller, CallerOptions, LocalCallRequest } from './types.ts';
+import type { Caller, CallerOptions, CallerSession, LocalCallRequest } from './types.ts';
 
 export type { Caller, CallerOptions, LocalCallRequest };
 
@@ -25,57 +37,105 @@ export async function openCaller(options: CallerOptions): Promise<Caller> {
   let grains: PlainDict = newDict();
   let pillar: Dict = newDict();
   const sdk = sdkUrl();
+  const python = providePython({
+    opts: () => opts.raw,
+    log,
+    workers: 'shared',
+    printed: (text, stream) => process[stream].write(text),
+  });
   const loaderOptions = {
     opts: () => opts.raw,
     grains: () => grains,
     log,
     userCode: 'import' as const,
+    python: python.source,
+    pythonCaller: () => createContext(runtimeWith(undefined), { signal, progress: () => undefined, retcode: 0 }),
     ...(sdk ? { sdkUrl: sdk } : {}),
   };
+  const compileLocally = async (request: PillarRequest): Promise<Dict> => {
+    const { compilePillarLocally } = await import('../../engine/pillar/local.ts');
+    return compilePillarLocally(opts.raw, grains, { log, signal, ...request });
+  };
+  const procFiles = new ProcFiles(opts.cachedir);
+  let askDevice: ((request: PlainDict) => Promise<Value>) | undefined;
+  /** With --proxyid: the device is connected in this process, as long as the command takes. */
+  const openDevice = async (): Promise<Device> => {
+    const [{ Device: Opened }, { settleProxy }] = await Promise.all([
+      import('../../engine/proxy/index.ts'),
+      import('../proxy/settings.ts'),
+    ]);
+    settleProxy(opts, pillar, log);
+    const runtime = runtimeWith(session);
+    const made = new Opened({ log, runtime: () => runtime, lost: () => undefined });
+    askDevice = async (request) => unpackValue(await made.answer(request));
+    await askDevice(newDict([['func', 'open']]));
+    grains = await collectGrains(
+      new Loader(loaderOptions),
+      opts.raw,
+      log,
+      proxyServices({ proxy: askDevice }, opts.raw),
+    );
+    return made;
+  };
+  const runtimeWith = (session: CallerSession | undefined): Runtime => {
+    const runtime: Runtime = {
+      id: opts.id,
+      loader: new Loader(loaderOptions),
+      log,
+      minion: createCallerServices({
+        opts,
+        session,
+        procFiles,
+        grains: () => grains,
+        log,
+        runtime: () => runtime,
+        pillar: () => pillar,
+        keepPillar: (fresh) => {
+          pillar = fresh;
+        },
+        compileLocally,
+        device: () => askDevice,
+      }),
+      opts: () => opts.raw,
+      grains: () => grains,
+      pillar: () => pillar,
+      exec: (file, args, execOptions, abort) => execProgram(file, args, execOptions, abort, commands),
+      match: (expression, kind) => matchesMinion({ id: opts.id, opts: opts.raw, grains, pillar }, expression, kind),
+      states: provideStates,
+    };
+    return runtime;
+  };
   const collecting = collectGrains(new Loader(loaderOptions), opts.raw, log);
-  // Signing in needs the grains only when the master accepts keys by them; otherwise both run at the same time.
-  const known = (opts.autosign_grains ?? []).length > 0 ? await collecting : newDict();
+  const evaluate = async (fun: string): Promise<Value> => {
+    const job = { jid: generateJid(), fun, arg: [], tgt: '', tgt_type: 'glob' };
+    const state = { job, signal, progress: () => undefined, retcode: 0 };
+    const outcome = await executeJob(runtimeWith(undefined), state);
+    if (outcome.success !== true) throw new HaliteError('call.failed', `master: ${fun}: ${String(outcome.return)}`);
+    return outcome.return;
+  };
+  // Signing in needs the grains when the master accepts keys by them, or a function names the master; otherwise both run
+  // at the same time.
+  if ((opts.autosign_grains ?? []).length > 0 || opts.master_type === 'func') grains = await collecting;
+  const known = grains;
   const [collected, session] = await Promise.all([
     collecting,
     // Without a master, no code for the connection to one is loaded.
     options.local
       ? undefined
-      : import('./master.ts').then(({ openMasterSession }) => openMasterSession(opts, log, known, signal)),
+      : (options.session ??
+        import('./master.ts').then(({ openMasterSession }) => openMasterSession(opts, log, known, signal, evaluate))),
   ]);
   grains = collected;
-  const compileLocally = async (request: PillarRequest): Promise<Dict> => {
-    const { compilePillarLocally } = await import('../../engine/pillar/local.ts');
-    return compilePillarLocally(opts.raw, grains, { log, signal, ...request });
-  };
   if (session) pillar = await fetchPillar(session.channel, opts, grains, {}, signal);
   else pillar = await (options.localPillar ?? (() => compileLocally({})))(grains);
   reportPillarErrors(pillar, log);
-  const procFiles = new ProcFiles(opts.cachedir);
-  const runtime: Runtime = {
-    id: opts.id,
-    loader: new Loader(loaderOptions),
-    log,
-    minion: createCallerServices({
-      opts,
-      session,
-      procFiles,
-      grains: () => grains,
-      log,
-      runtime: () => runtime,
-      pillar: () => pillar,
-      keepPillar: (fresh) => {
-        pillar = fresh;
-      },
-      compileLocally,
-    }),
-    opts: () => opts.raw,
-    grains: () => grains,
-    pillar: () => pillar,
-    exec: (file, args, execOptions, abort) => execProgram(file, args, execOptions, abort, commands),
-    match: (expression, kind) => matchesMinion({ id: opts.id, opts: opts.raw, grains, pillar }, expression, kind),
-    states: provideStates,
+  const device = typeof opts.raw['proxyid'] === 'string' ? await openDevice() : undefined;
+  const close = (): void => {
+    void device?.close();
+    python.release();
+    session?.close();
   };
-  return { runtime, grains, session, procFiles, close: () => session?.close() };
+  return { runtime: runtimeWith(session), grains, session, procFiles, close };
 }
 
 /**

@@ -64,7 +64,7 @@ export async function callLocally(
   ]);
   if (request.metadata !== undefined) shown['metadata'] = request.metadata;
   const control = request.signal ?? new AbortController().signal;
-  const state = { shown, signal: control, progress: () => undefined, retcode: 0 };
+  const state = { shown, signal: control, progress: request.progress ?? (() => undefined), retcode: 0 };
   const noted = await noteRunning(caller, shown, jid);
   try {
     const read = await readArguments(found, request, shown).catch(refusedArguments);

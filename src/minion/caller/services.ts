@@ -9,11 +9,11 @@ import type { MinionServices } from '../../extend/sdk/index.ts';
 import type { ProcFiles } from '../jobs/proc-files.ts';
 import { fetchPillar, type PillarRequest } from '../services/pillar.ts';
 import { shownJobs } from '../services/services.ts';
-import type { MasterSession } from './master.ts';
+import type { CallerSession } from './types.ts';
 
 export interface CallerServiceParts {
   readonly opts: MinionOpts;
-  readonly session: MasterSession | undefined;
+  readonly session: CallerSession | undefined;
   readonly procFiles: ProcFiles;
   readonly grains: () => PlainDict;
   readonly pillar: () => Dict;
@@ -23,11 +23,13 @@ export interface CallerServiceParts {
   readonly keepPillar: (pillar: Dict) => void;
   /** Without a master the pillar is compiled from this machine's own folders. */
   readonly compileLocally: (request: PillarRequest) => Promise<Dict>;
+  /** The device, while there is one. */
+  readonly device: () => MinionServices['proxy'];
 }
 
 export function createCallerServices(parts: CallerServiceParts): MinionServices {
   const { opts, session, procFiles } = parts;
-  const needMaster = (): MasterSession => {
+  const needMaster = (): CallerSession => {
     if (session) return session;
     throw new HaliteError('daemon.unreachable', 'This needs a master, but --local works without one');
   };
@@ -73,6 +75,9 @@ export function createCallerServices(parts: CallerServiceParts): MinionServices 
     reloadExtensions: async () => undefined,
     schedule: fileSchedule(parts),
     beacons: fileBeacons(parts),
+    get proxy() {
+      return parts.device();
+    },
   };
 }
 

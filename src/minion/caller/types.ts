@@ -4,13 +4,21 @@ import type { MinionOpts } from '../../base/config/index.ts';
 import type { Logger } from '../../base/log/index.ts';
 import type { Runtime } from '../../engine/exec/index.ts';
 import type { ProcFiles } from '../jobs/proc-files.ts';
-import type { MasterSession } from './master.ts';
+import type { RequestChannel } from '../link/request-channel.ts';
+
+/** What answers the requests of a call: a master, or the salt-ssh that started it. */
+export interface CallerSession {
+  readonly channel: Pick<RequestChannel, 'request' | 'requestPrivate'>;
+  close(): void;
+}
 
 export interface CallerOptions {
   readonly opts: MinionOpts;
   readonly log: Logger;
   /** No master is used. */
   readonly local: boolean;
+  /** Used instead of signing in to a master. */
+  readonly session?: CallerSession;
   readonly signal?: AbortSignal;
   /** Compiles the pillar without a master; empty when that is not possible. */
   readonly localPillar?: (grains: PlainDict) => Promise<Dict>;
@@ -24,6 +32,7 @@ export interface LocalCallRequest extends CallerOptions {
   readonly args?: readonly Value[];
   readonly kwargs?: PlainDict;
   readonly metadata?: Value;
+  readonly progress?: (text: string) => void;
   /** `--no-return-event`: the result is not reported to the master. */
   readonly sendReturn?: boolean;
 }
@@ -32,7 +41,7 @@ export interface LocalCallRequest extends CallerOptions {
 export interface Caller {
   readonly runtime: Runtime;
   readonly grains: PlainDict;
-  readonly session: MasterSession | undefined;
+  readonly session: CallerSession | undefined;
   readonly procFiles: ProcFiles;
   close(): void;
 }

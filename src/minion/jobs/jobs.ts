@@ -17,6 +17,7 @@ import {
   jobReturn,
   type Outcome,
   type Runtime,
+  usesExecutors,
   type WorkerData,
 } from '../../engine/exec/index.ts';
 import type { Loader } from '../../extend/loader/index.ts';
@@ -27,6 +28,7 @@ import { runningFields } from '../../protocol/wire/messages/job.ts';
 import { returnMessage } from '../../protocol/wire/messages/job-return.ts';
 import type { JobLink } from '../link/master-link.ts';
 import { runningJobs } from '../services/services.ts';
+import { askedMaster, onePerCluster } from './asked-master.ts';
 import { armDeadline, deadlineOf, deadlineOutcome } from './deadline.ts';
 import type { Claim, DurableMemory } from './durable-memory.ts';
 import { followJob, type LifeCycle, lastLine } from './lifecycle.ts';
@@ -128,11 +130,13 @@ export class Jobs {
     const fun = funName(job.fun);
     const received = performance.now();
     log.info('job received', { jid, fun, user: job.user ?? '' });
+    const refusal = this.#parts.returns.refusal;
+    if (refusal !== undefined) return this.#refuse(link, job, refusal);
     if (durableUntil !== undefined) {
       const claim = await this.#parts.memory.claim(jid, durableUntil * 1000);
       if (claim !== 'new') return this.#deliveredAgain(link, job, claim);
     }
-    const ended = (await this.#runsInline(job.fun))
+    const ended = (await this.#runsInline(job))
       ? { outcome: await this.#runInline(link, job) }
       : await this.#runInProcess(link, job);
     const { outcome } = ended;
@@ -146,6 +150,14 @@ export class Jobs {
     if (early > 0 && link.credentials?.halite !== true)
       await sleep(early, undefined, { signal: this.#parts.signal }).catch(() => undefined);
     await this.finish(link, job, ended);
+  }
+
+  /** Better than a job whose result is lost. */
+  async #refuse(link: JobLink, job: PublishedJob, why: string): Promise<void> {
+    this.#parts.log.limited('job refused', 'error', 'a job is not run', { jid: job.jid, why });
+    if (this.#scheduled.has(job.jid)) return;
+    const result = jobReturn(this.#parts.opts.id, job, failed(`ERROR: The job was not run: ${why}`));
+    await this.#parts.returns.deliverOnce(link, result);
   }
 
   /** Sends the result; for a durable job the minion records that it is finished. */
@@ -165,7 +177,7 @@ export class Jobs {
     if (!scheduled) return returns.deliver(link, ret);
     if (scheduled.delivery === 'none') return;
     const sent = scheduled.delivery === 'nocache' ? { ...ret, jid: 'nocache' } : ret;
-    await Promise.all(scheduled.masters.map((master) => returns.deliver(master, sent)));
+    await Promise.all(onePerCluster(scheduled.masters).map((master) => returns.deliver(master, sent)));
   }
 
   /**
@@ -185,7 +197,9 @@ export class Jobs {
   }
 
   /** Built-in functions that are declared as quick; a user's file of the same name is never run in the daemon. */
-  async #runsInline(fun: string | readonly string[]): Promise<boolean> {
+  async #runsInline(job: PublishedJob): Promise<boolean> {
+    const { fun } = job;
+    if (usesExecutors(this.#parts.opts.raw, job)) return false;
     const loader = this.#parts.loader();
     for (const name of typeof fun === 'string' ? [fun] : fun) {
       if (await loader.isUserCode('modules', name.split('.', 1)[0]!)) return false;
@@ -208,13 +222,14 @@ export class Jobs {
     const deadline = deadlineMs === undefined ? undefined : armDeadline(pool, jid, deadlineMs);
     const deadlineAt = deadlineMs === undefined ? undefined : Date.now() + deadlineMs;
     let lastOutput = '';
+    const place = await spool.placeFor(askedMaster(link), jid).catch(() => undefined);
     const outcome = await pool.run({
       jid,
       assignment: {
         job,
         services: this.#parts.services(link),
         data: this.#parts.data(link),
-        spool: spool.pathFor(link.name, jid),
+        ...(place ? { spool: place } : {}),
         onProgress: (text) => {
           lastOutput = lastLine(text);
           life.progress(text);

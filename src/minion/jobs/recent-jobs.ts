@@ -16,16 +16,19 @@ export interface RecentPlace {
 }
 
 /** One per master, and some that were replaced. */
-const mostKeys = 16;
+const mostKeys = 64;
 /** Publishes for others only change the serial: written together. */
 const gatherMs = 1000;
 
 /**
  * The last jids, shared by all masters: a job that arrives from two masters runs once. And the last serial for each
- * key of a master: a publish that is not newer is a replay.
+ * key of each master: a publish that is not newer is a replay. Masters of a cluster have one key, and one that is cut off
+ * counts on from an older number than the others.
  */
 export class RecentJobs {
+  /** How many are stored for the next process. */
   readonly #limit: number;
+  readonly #most: number;
   readonly #place: RecentPlace | undefined;
   /** Jids, and whether they are stored for the next process. */
   readonly #jids = new Map<string, boolean>();
@@ -35,8 +38,10 @@ export class RecentJobs {
   #writing = Promise.resolve();
   #dirty = false;
 
-  constructor(limit: number, place?: RecentPlace) {
+  /** `most`: how many this process remembers; `limit`: how many of them the next one does. */
+  constructor(limit: number, place?: RecentPlace, most = limit) {
     this.#limit = Math.max(1, limit);
+    this.#most = Math.max(this.#limit, most);
     this.#place = place;
   }
 
@@ -61,15 +66,18 @@ export class RecentJobs {
   add(jid: string, durable = false): boolean {
     if (this.#jids.has(jid)) return false;
     this.#jids.set(jid, !durable);
-    if (this.#jids.size > this.#limit) this.#jids.delete(this.#jids.keys().next().value!);
+    if (this.#jids.size > this.#most) this.#jids.delete(this.#jids.keys().next().value!);
     if (!durable) this.#save();
     return true;
   }
 
-  /** Called before the first publish with a key is decrypted: what an earlier process received with it counts. */
-  resume(aes: Crypticle): void {
+  /**
+   * Called before the first publish of a master with a key is decrypted: what was received from it before, also by an
+   * earlier process, counts.
+   */
+  resume(aes: Crypticle, master: string): void {
     if (!this.#place || this.#known.has(aes)) return;
-    const digest = createHash('sha256').update(aes.keyString).digest('hex').slice(0, 32);
+    const digest = createHash('sha256').update(`${aes.keyString} ${master}`).digest('hex').slice(0, 32);
     this.#known.set(aes, digest);
     aes.resumePublishes(this.#serials.get(digest) ?? 0);
   }
@@ -109,7 +117,7 @@ export class RecentJobs {
 
   async #write(file: string): Promise<void> {
     this.#dirty = false;
-    const jids = [...this.#jids].flatMap(([jid, kept]) => (kept ? [jid] : []));
+    const jids = [...this.#jids].flatMap(([jid, kept]) => (kept ? [jid] : [])).slice(-this.#limit);
     const text = JSON.stringify({ jids, serials: Object.fromEntries(this.#serials) });
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
     await replaceFile(file, text);

@@ -32,7 +32,7 @@ export class PackedData {
   /** With other grains and pillar than the current ones. */
   pack(grains: PlainDict, pillar: PlainDict): WorkerData {
     const { id, opts, sdkUrl } = this.#parts;
-    return { version: String(++this.#version), id, sdkUrl, body: packShared({ opts, grains, pillar }) };
+    return { version: `${id} ${++this.#version}`, id, sdkUrl, body: packShared({ opts, grains, pillar }) };
   }
 
   /** The pillar of a master changed. */

@@ -12,6 +12,7 @@ import {
 } from '../../base/crypto/index.ts';
 import { messageOf } from '../../base/errors/index.ts';
 import { type AuthAnswer, authLoad, readAuthAnswer, readAuthReply } from '../../protocol/wire/messages/auth.ts';
+import type { ClusterInfo } from '../../protocol/wire/messages/cluster.ts';
 import { isProblem, type Problem } from '../../protocol/wire/messages/fields.ts';
 import { envelopeValue } from '../../protocol/wire/messages/request.ts';
 import type { Identity } from './identity.ts';
@@ -31,12 +32,19 @@ export interface Credentials {
   readonly masterKeyText: string;
   /** The master supports life-cycle messages. */
   readonly halite: boolean;
+  readonly cluster?: ClusterInfo | undefined;
+  /** The master wants to know which of its keys this minion has. */
+  readonly asksForKey: boolean;
+  /** What it says about its next key, not verified; empty when it says nothing. */
+  readonly nextKey: string;
 }
 
 export type AuthResult =
   | { readonly kind: 'accepted'; readonly credentials: Credentials; readonly storeKey: string | undefined }
   /** `proven` is false when nothing shows that the answer is the master's: never act on it permanently. */
   | { readonly kind: 'pending' | 'rejected' | 'full'; readonly proven: boolean }
+  /** The master has too much to do. */
+  | { readonly kind: 'busy'; readonly seconds: number }
   | { readonly kind: 'distrusted'; readonly text: string; readonly changedKey: boolean }
   | { readonly kind: 'failed'; readonly text: string };
 
@@ -54,11 +62,13 @@ export function buildAuthRequest(
   trusted: string | undefined,
   nonce: string,
   autosignGrains: PlainDict | undefined,
+  wantsSig: boolean,
 ): AuthRequest {
   const load = authLoad({
     ...{ id: identity.id, pub: identity.publicText, nonce, enc_algo: identity.encAlgo, sig_algo: identity.sigAlgo },
     token:
       trusted === undefined ? undefined : oaepEncrypt(loadPublicKey(trusted), identity.challenge, identity.encAlgo),
+    ...{ halite: true, nextKey: true, wantsSig },
     autosign_grains: autosignGrains && Object.keys(autosignGrains).length > 0 ? autosignGrains : undefined,
   });
   const payload = pack(envelopeValue({ enc: 'clear', load, version: 3 }));
@@ -96,7 +106,7 @@ export async function judgeReply(
   if (answer.nonce !== request.nonce) return failed('the answer has another nonce: it may be a replay of an old one');
   const presented = answer.pub_key;
   if (presented === undefined) return judgeVerdict(answer, load, sig, identity, trust, master);
-  const verdict = await trust.judge(presented, answer.pub_sig, identity.sigAlgo, master);
+  const verdict = await trust.judge(presented, answer.pub_sig, identity.sigAlgo, master, answer.nextKey);
   if (!verdict.ok) return { kind: 'distrusted', text: verdict.why.text, changedKey: verdict.why.reason === 'changed' };
   const masterKey = loadPublicKey(presented.trim());
   if (!verifyPkcs1(masterKey, load, sig, identity.sigAlgo))
@@ -146,6 +156,7 @@ async function judgeUnsigned(
   const { ret, pub_key: presented } = answer;
   if (presented === undefined) {
     // Anyone could have sent this, so it is never a reason to stop.
+    if (answer.retryAfter !== undefined) return { kind: 'busy', seconds: answer.retryAfter };
     if (typeof ret === 'string' && ret !== 'full') return answered(ret);
     return minimum === 0 ? verdictOf(ret, false) : tooOld(0, master);
   }
@@ -179,7 +190,8 @@ function openKeys(
   masterKeyText: string,
   generation: Generation,
 ): Credentials | string {
-  const { aes: aesCipher, sig: proof, token, session: sessionCipher, publish_port: port, halite } = answer;
+  const { aes: aesCipher, sig: proof, token, session: sessionCipher, publish_port: port, halite, cluster } = answer;
+  const { nextKey } = answer;
   if (!aesCipher || !proof) return 'the answer lacks the key or its proof';
   try {
     // Very old masters join key and token.
@@ -205,6 +217,10 @@ function openKeys(
       masterKey,
       masterKeyText: masterKeyText.trim(),
       halite,
+      // Only a signed answer proves whose claim it is.
+      cluster: generation === 3 ? cluster : undefined,
+      asksForKey: generation === 3 && nextKey !== undefined,
+      nextKey: (generation === 3 && nextKey) || '',
     };
   } catch (error) {
     return messageOf(error);

@@ -17,6 +17,7 @@ function setUp(pingMinutes = 0) {
       if (link.failing) throw new Error('no answer');
       return null;
     },
+    beat: async () => void (await link.request({ cmd: 'beat' } as unknown as PlainDict)),
   };
   const memory = memoryLogger();
   return { heart: new Heartbeat(link, pingMinutes, memory.log), sent, link, lines: memory.lines };
@@ -28,7 +29,7 @@ describe('heartbeats', () => {
     heart.start(true);
     await vi.advanceTimersByTimeAsync(34_000);
     expect(sent).toHaveLength(1);
-    expect(sent[0]?.['cmd']).toBe('_file_envs');
+    expect(sent[0]?.['cmd']).toBe('beat');
     heart.stop();
     await vi.advanceTimersByTimeAsync(120_000);
     expect(sent).toHaveLength(1);

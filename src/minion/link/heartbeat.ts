@@ -7,8 +7,8 @@ import type { RequestOptions } from './request-channel.ts';
 
 const everyMs = 30_000;
 const answerMs = 15_000;
-/** A small request that only needs an answer: it checks connection and keys, and fires no event. */
-const question = newDict([['cmd', '_file_envs']]);
+/** So seldom is a link asked that is busy anyway. */
+const busyMs = 120_000;
 /** What real minions send at every `ping_interval`. */
 const ping = newDict([
   ['cmd', '_minion_event'],
@@ -20,15 +20,22 @@ const ping = newDict([
 interface Beating {
   readonly name: string;
   request(load: PlainDict, options: RequestOptions): Promise<Value>;
+  /** A small request that only needs an answer: it checks connection and keys, and fires no event. */
+  beat(options: RequestOptions): Promise<void>;
 }
+
+type Question = (options: RequestOptions) => Promise<unknown>;
 
 export class Heartbeat {
   readonly #link: Beating;
   readonly #pingMinutes: number;
   readonly #log: Logger;
   #timer: NodeJS.Timeout | undefined;
-  #lastHeard = Date.now();
+  /** Of a clock that does not jump, and stands still while the machine sleeps. */
+  #lastHeard = performance.now();
   #missed = 0;
+  #lastBeat = performance.now();
+  #beating = false;
 
   /** `pingMinutes` is Salt's `ping_interval`, for masters that are not Halite. */
   constructor(link: Beating, pingMinutes: number, log: Logger) {
@@ -37,13 +44,20 @@ export class Heartbeat {
     this.#log = log;
   }
 
-  start(haliteMaster: boolean): void {
+  /** `ownMs`: so often every kind of master is asked; it is lost when it does not answer. */
+  start(haliteMaster: boolean, ownMs?: number): void {
+    if (this.#timer) return;
+    if (ownMs !== undefined) {
+      this.#timer = setInterval(() => void this.#beat(this.#question, ownMs * 0.75, ownMs * 2), ownMs);
+      this.#timer.unref();
+      return;
+    }
     const every = haliteMaster ? everyMs : this.#pingMinutes * 60_000;
     if (every <= 0) return;
     // Jitter, so that many minions that started at the same time do not send at the same time.
     const delay = every * (0.9 + Math.random() * 0.2);
     this.#timer = setInterval(
-      () => void this.#beat(haliteMaster ? question : ping, haliteMaster ? everyMs * 0.75 : 0),
+      () => void this.#beat(haliteMaster ? this.#question : this.#ping, haliteMaster ? everyMs * 0.75 : 0, answerMs),
       delay,
     );
     this.#timer.unref();
@@ -55,14 +69,25 @@ export class Heartbeat {
 
   /** The master answered something. */
   heard(): void {
-    this.#lastHeard = Date.now();
+    this.#lastHeard = performance.now();
     this.#missed = 0;
   }
 
-  async #beat(load: PlainDict, quietMs: number): Promise<void> {
-    if (Date.now() - this.#lastHeard < quietMs) return;
+  get silentMs(): number {
+    return performance.now() - this.#lastHeard;
+  }
+
+  readonly #question: Question = (options) => this.#link.beat(options);
+  readonly #ping: Question = (options) => this.#link.request(ping, options);
+
+  async #beat(ask: Question, quietMs: number, timeoutMs: number): Promise<void> {
+    // A busy link is asked too, now and then: the master says things only in an answer to it.
+    const due = ask === this.#question && performance.now() - this.#lastBeat > busyMs;
+    if (this.#beating || (this.silentMs < quietMs && !due)) return;
+    this.#beating = true;
+    this.#lastBeat = performance.now();
     try {
-      await this.#link.request(load, { timeoutMs: answerMs });
+      await ask({ timeoutMs });
     } catch (error) {
       this.#missed++;
       this.#log.limited(`heartbeat ${this.#link.name}`, 'warn', 'the master did not answer a heartbeat', {
@@ -70,6 +95,8 @@ export class Heartbeat {
         missed: this.#missed,
         error: messageOf(error),
       });
+    } finally {
+      this.#beating = false;
     }
   }
 }

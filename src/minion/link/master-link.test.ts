@@ -1,5 +1,6 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Dict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { Crypticle, signPkcs1 } from '../../base/crypto/index.ts';
@@ -170,9 +171,11 @@ describe('receiving jobs', () => {
     const log = memoryLogger().log;
     const made = new Receiver({
       log,
+      master: 'm1:4506',
       requireSignature: more.requireSignature ?? false,
       credentials: () => link.credentials,
       renew: (stale) => link.renew(stale),
+      otherKeys: () => [],
       recent: more.recent ?? new RecentJobs(2),
       isTarget: async ({ tgt }) => tgt === '*',
       accept: (accepted) => void jobs.push(jobFields(accepted)),
@@ -275,6 +278,30 @@ describe('receiving jobs', () => {
     expect(await second.receive(payload('20200101000000000005'))).toBe('accepted');
   });
 
+  it('goes on with the serials of each master, although those of a cluster have one key', async () => {
+    const place = { file: join(folder.path, 'recent'), log: memoryLogger().log };
+    const recent = new RecentJobs(10, place);
+    const keyString = Crypticle.generateKeyString();
+    const sealed = (serial: number): Buffer => new Crypticle(keyString).seal(newDict([['serial', serial]]));
+    // Each sign-in gives another instance of the key.
+    const receives = (from: string, serial: number, by = recent): boolean => {
+      const aes = new Crypticle(keyString);
+      by.resume(aes, from);
+      const isNew = aes.openPublish(sealed(serial)) !== undefined;
+      by.opened(aes);
+      return isNew;
+    };
+    expect([receives('m1:4506', 100), receives('m2:4506', 100)]).toEqual([true, true]);
+    // m1 is cut off: the others go on counting, and the minion signs in at m1 again.
+    expect([receives('m2:4506', 900), receives('m1:4506', 101)]).toEqual([true, true]);
+    expect([receives('m1:4506', 101), receives('m2:4506', 900)]).toEqual([false, false]);
+    await recent.flush();
+    const next = new RecentJobs(10, place);
+    await next.restore();
+    expect([receives('m1:4506', 101, next), receives('m2:4506', 900, next)]).toEqual([false, false]);
+    expect([receives('m1:4506', 102, next), receives('m2:4506', 901, next)]).toEqual([true, true]);
+  });
+
   it('starts empty when the stored data is damaged', async () => {
     const file = join(folder.path, 'recent');
     for (const text of ['', '{"jids": 7, "serials": [1]}', '[]', 'null']) {
@@ -291,6 +318,20 @@ describe('receiving jobs', () => {
     expect(['a', 'b', 'a', 'c', 'a'].map((jid) => recent.add(jid))).toEqual([true, true, false, true, true]);
   });
 
+  it('remembers more of them itself than it stores for the next process', async () => {
+    const place = { file: join(mkdtempSync(join(tmpdir(), 'halite-recent-')), 'recent'), log: memoryLogger().log };
+    const jids = Array.from({ length: 1000 }, (_, n) => `2020010100000000${String(n).padStart(4, '0')}`);
+    const recent = new RecentJobs(100, place, 1000);
+    for (const jid of jids) expect(recent.add(jid)).toBe(true);
+    // Sent again by another master after it was cut off.
+    for (const jid of jids) expect(recent.add(jid)).toBe(false);
+    await recent.flush();
+    const next = new RecentJobs(100, place, 1000);
+    await next.restore();
+    expect(jids.map((jid) => next.add(jid)).filter((isNew) => !isNew)).toHaveLength(100);
+    rmSync(dirname(place.file), { recursive: true, force: true });
+  });
+
   it.each(['3006.27', '3007.14', '3008.2'])('reads the recorded publish of %s', async (version) => {
     const vector = recorded(version);
     const accepted: Dict[] = [];
@@ -299,9 +340,11 @@ describe('receiving jobs', () => {
     const keys = { ...link.credentials!, aes: new Crypticle(vector.aes_key_string) };
     const made = new Receiver({
       log: memoryLogger().log,
+      master: 'm1:4506',
       requireSignature: true,
       credentials: () => keys,
       renew: async () => keys,
+      otherKeys: () => [],
       recent: new RecentJobs(2),
       isTarget: async () => true,
       accept: (item) => void accepted.push(jobFields(item)),

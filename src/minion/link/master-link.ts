@@ -7,6 +7,7 @@ import { HaliteError, messageOf } from '../../base/errors/index.ts';
 import type { Logger } from '../../base/log/index.ts';
 import { backoff } from '../../base/util/index.ts';
 import type { PublishedJob } from '../../protocol/job/job.ts';
+import { masterKeyLoad } from '../../protocol/wire/messages/master-key.ts';
 import { bootText, presenceTopic } from '../../protocol/wire/presence-topic.ts';
 import type { RequestClient, Subscription, Transport } from '../../protocol/wire/transport.ts';
 import type { RecentJobs } from '../jobs/recent-jobs.ts';
@@ -18,8 +19,10 @@ import { addressTowards, networkOptions } from './network.ts';
 import { Receiver } from './receive.ts';
 import { RequestChannel, type RequestOptions } from './request-channel.ts';
 import { type SignInState, signIn } from './sign-in.ts';
-import { fireStartEvents } from './start-events.ts';
+import { announce, pickGrains } from './start-events.ts';
 import type { MasterTrust } from './trust.ts';
+
+const question = newDict([['cmd', '_file_envs']]);
 
 export type LinkState = SignInState | 'connected' | 'disconnected' | 'stopped';
 
@@ -30,12 +33,22 @@ export interface LinkOptions {
   readonly trust: MasterTrust;
   readonly transport: Transport;
   readonly log: Logger;
+  /** A syndic gets every job, and has neither a pillar nor a presence of its own: its minions do. */
+  readonly syndic?: boolean;
   /** Random per process: two live values for one id are two minions. */
   readonly boot: string;
   readonly recent: RecentJobs;
+  /** See Receiver. */
+  readonly jobKey?: (job: PublishedJob) => string;
+  /** Attempts of the first sign-in; without it there is no limit. */
+  readonly tries?: number | undefined;
+  /** Asks the master this often whether it is there, whatever kind of master it is. */
+  readonly heartbeatMs?: number | undefined;
   readonly grains: () => Promise<PlainDict>;
   readonly isTarget: (link: MasterLink, job: PublishedJob) => Promise<boolean>;
   readonly onJob: (link: MasterLink, job: PublishedJob) => void;
+  /** What has to happen between the first pillar and the first job. */
+  readonly prepare?: ((link: MasterLink) => Promise<void>) | undefined;
   /** Called when signed in, with pillar and subscription; also after every reconnection. */
   readonly onReady: (link: MasterLink) => void;
   /** Called when the pillar changed. */
@@ -107,15 +120,22 @@ export class MasterLink {
    * refuses this minion permanently.
    */
   async start(): Promise<void> {
-    const { opts, log } = this.#options;
+    const { opts } = this.#options;
     if (opts.autosign_grains && opts.autosign_grains.length > 0) await this.#options.grains();
     await this.#authenticate();
-    const hasPillar = await this.loadPillar();
+    const { signal } = this.#control;
+    const { heartbeatMs } = this.#options;
+    if (heartbeatMs !== undefined) this.#heartbeat.start(this.#keys?.halite === true, heartbeatMs);
+    const hasPillar = this.#options.syndic === true || (await this.loadPillar());
+    await this.#options.prepare?.(this);
+    signal.throwIfAborted();
     const address = opts.source_address || (await addressTowards(this.address.host));
     this.#boot = bootText(this.#options.boot, { pid: process.pid, address });
+    signal.throwIfAborted();
     await this.#subscribe();
     if (!hasPillar) void this.#retryPillar();
-    await fireStartEvents(this, opts, await this.#options.grains(), log);
+    await announce(this, this.#options);
+    signal.throwIfAborted();
     this.#heartbeat.start(this.#keys?.halite === true);
   }
 
@@ -125,6 +145,16 @@ export class MasterLink {
     this.#control.abort();
     this.#subscription?.close();
     this.#client.close();
+  }
+
+  /** How long the master has said nothing; it is asked regularly. */
+  get silentMs(): number {
+    return this.#heartbeat.silentMs;
+  }
+
+  /** Silence until now was not the master's. */
+  heardNow(): void {
+    this.#heartbeat.heard();
   }
 
   /** One request to this master. */
@@ -217,19 +247,45 @@ export class MasterLink {
       master: this.name,
       log,
       signal: this.#control.signal,
-      autosignGrains: () => pick(grains, opts.autosign_grains ?? []),
+      autosignGrains: () => pickGrains(grains, opts.autosign_grains ?? []),
+      ...(this.#keys || this.#options.tries === undefined ? {} : { tries: this.#options.tries }),
       onState: (state) => {
         this.#currentState = state;
       },
     });
     const first = this.#keys === undefined;
     this.#keys = keys;
+    this.#heartbeat.heard();
     if (this.#subscription) this.#currentState = 'connected';
     log.info(first ? 'signed in' : 'signed in again');
     await this.#followKeys(keys);
+    // Its key may have been deleted and accepted again: the master has forgotten what it is.
+    if (!first && this.#options.syndic) void announce(this, this.#options);
+    if (keys.nextKey !== '') void this.askForKey();
     // Returns that could not be delivered without keys can be delivered now.
     if (!first && this.ready) this.#options.onReady(this);
     return keys;
+  }
+
+  /** Tells which key of the master this minion has, and stores what it says about the next one. */
+  async askForKey(): Promise<void> {
+    try {
+      if (this.#keys?.asksForKey)
+        await this.#exchangeKeys({ timeoutMs: this.#options.opts.request_channel_timeout * 1000 });
+    } catch (error) {
+      this.#options.log.debug('the master was not told which of its keys is known', { error: messageOf(error) });
+    }
+  }
+
+  async #exchangeKeys(options: RequestOptions): Promise<void> {
+    const { trust, log } = this.#options;
+    const tell = (): Promise<Value> => this.request(masterKeyLoad(trust.known), options);
+    if (await trust.learn(await tell(), log)) await tell();
+  }
+
+  async beat(options: RequestOptions): Promise<void> {
+    if (this.#keys?.asksForKey) await this.#exchangeKeys(options);
+    else await this.request(question, options);
   }
 
   /** New keys: the presence proof uses the session key, and the port may have changed. */
@@ -238,7 +294,7 @@ export class MasterLink {
     if (this.#publishPort(keys) !== this.#subscribedPort) {
       this.#subscription.close();
       await this.#subscribe();
-    } else if (keys.generation === 3) this.#subscription.setPresence(this.#presence(keys));
+    } else if (keys.generation === 3 && !this.#options.syndic) this.#subscription.setPresence(this.#presence(keys));
   }
 
   #publishPort(keys: Credentials): number {
@@ -247,20 +303,26 @@ export class MasterLink {
     return own !== undefined && own !== 4506 ? own : (keys.publishPort ?? 4505);
   }
 
+  #presenceOf(keys: Credentials): { presenceTopic?: string } {
+    return keys.generation === 3 ? { presenceTopic: this.#presence(keys) } : {};
+  }
+
   #presence(keys: Credentials): string {
     return presenceTopic({ id: this.#options.identity.id, boot: this.#boot }, keys.session.keyString);
   }
 
   async #subscribe(): Promise<void> {
-    const { opts, identity, transport, log } = this.#options;
+    const { opts, identity, transport, trust, log } = this.#options;
     const keys = this.#keys;
     if (!keys) throw new HaliteError('auth.failed', `Not signed in at ${this.name}`);
     const receiver = new Receiver({
-      log,
+      ...{ log, master: this.name },
       requireSignature: opts.sign_pub_messages,
       credentials: () => this.#keys,
       renew: (stale) => this.renew(stale),
+      otherKeys: () => [trust.stored, trust.next].filter((pem) => pem !== undefined),
       recent: this.#options.recent,
+      jobKey: this.#options.jobKey,
       isTarget: (job) => this.#options.isTarget(this, job),
       accept: (job) => this.#options.onJob(this, job),
     });
@@ -271,14 +333,15 @@ export class MasterLink {
       id: identity.id,
       filtering: opts.zmq_filtering,
       ...networkOptions(opts),
-      ...(keys.generation === 3 ? { presenceTopic: this.#presence(keys) } : {}),
+      ...(this.#options.syndic ? { syndic: true } : this.#presenceOf(keys)),
       identification: () => this.#identification(),
       reconnectMinMs: opts.recon_default,
       reconnectMaxMs: opts.recon_default + opts.recon_max,
       onPublish: (payload) => void receiver.receive(payload),
       onState: (state, detail) => this.#connection(state, detail),
     });
-    this.#currentState = 'connected';
+    if (this.#control.signal.aborted) this.#subscription.close();
+    else this.#currentState = 'connected';
   }
 
   /**
@@ -290,19 +353,8 @@ export class MasterLink {
     if (!keys) throw new HaliteError('auth.failed', `Not signed in at ${this.name}`);
     if (this.#connections > 0) keys = await this.renew(keys);
     const { id, tok } = this.#options.identity;
-    return newDict([
-      ['enc', 'aes'],
-      [
-        'load',
-        keys.aes.seal(
-          newDict([
-            ['id', id],
-            ['tok', tok],
-          ]),
-        ),
-      ],
-      ['version', 3],
-    ]);
+    const load = keys.aes.seal(newDict(Object.entries({ id, tok })));
+    return newDict(Object.entries({ enc: 'aes', load, version: 3 }));
   }
 
   #connection(state: 'connected' | 'disconnected', detail: string): void {
@@ -338,14 +390,11 @@ export class MasterLink {
       });
       // TCP has already renewed them, to identify itself.
       if (before && transport.name !== 'tcp') await this.renew(before);
-      if (transport.name === 'tcp') await fireStartEvents(this, opts, await this.#options.grains(), log);
+      // The master may be another one, which does not know its lower masters.
+      if (transport.name === 'tcp' || this.#options.syndic) await announce(this, this.#options);
       this.#options.onReady(this);
     } catch (error) {
       if (!this.#control.signal.aborted) log.warn('not signed in after reconnecting', { error: messageOf(error) });
     }
   }
-}
-
-function pick(grains: PlainDict, names: readonly string[]): PlainDict {
-  return newDict(names.filter((name) => Object.hasOwn(grains, name)).map((name) => [name, grains[name]!] as const));
 }

@@ -1,7 +1,8 @@
 // Decrypts a publish and decides whether it is for this minion.
+import { createHash, type KeyObject } from 'node:crypto';
 import { unpack } from '../../base/codec/msgpack/index.ts';
 import type { Dict } from '../../base/codec/value.ts';
-import { defaultSigAlgo, isSigAlgo, verifyPkcs1 } from '../../base/crypto/index.ts';
+import { defaultSigAlgo, isSigAlgo, loadPublicKey, verifyPkcs1 } from '../../base/crypto/index.ts';
 import { HaliteError, messageOf } from '../../base/errors/index.ts';
 import type { Logger } from '../../base/log/index.ts';
 import type { PublishedJob } from '../../protocol/job/job.ts';
@@ -14,11 +15,17 @@ import type { Credentials } from './auth-reply.ts';
 /** What a receiver needs from its link. */
 export interface ReceiverOptions {
   readonly log: Logger;
+  /** Its address: whose publishes these are. */
+  readonly master: string;
   /** `sign_pub_messages`: unsigned jobs are refused. */
   readonly requireSignature: boolean;
   readonly credentials: () => Credentials | undefined;
   readonly renew: (stale: Credentials) => Promise<Credentials>;
+  /** Public keys of the master that this minion knows besides that of its last sign-in: the trusted one, and its next. */
+  readonly otherKeys: () => readonly string[];
   readonly recent: RecentJobs;
+  /** What makes two publishes the same; the jid when it is not given. */
+  readonly jobKey?: ((job: PublishedJob) => string) | undefined;
   readonly isTarget: (job: PublishedJob) => Promise<boolean>;
   readonly accept: (job: PublishedJob) => void;
 }
@@ -28,10 +35,13 @@ export type Dropped = 'malformed' | 'unsigned' | 'forged' | 'undecryptable' | 'r
 
 /** After a message that even new keys do not decrypt, similar ones do not cause another sign-in for a while. */
 const quietMs = 5000;
+const mostVerified = 64;
 
 export class Receiver {
   readonly #options: ReceiverOptions;
   readonly #signed = new WeakSet<Credentials>();
+  /** Of the last messages with a good signature. */
+  readonly #verified = new Set<string>();
   #quietUntil = 0;
 
   constructor(options: ReceiverOptions) {
@@ -52,17 +62,39 @@ export class Receiver {
     if (isProblem(envelope)) return this.#drop('malformed', envelope.problem);
     const keys = this.#options.credentials();
     if (!keys) return this.#drop('malformed', 'not signed in');
-    const refused = this.#checkSignature(envelope, keys);
-    if (refused) return refused;
-    const opened = await this.#decrypt(envelope, keys);
+    const usable = await this.#signer(envelope, keys);
+    if (typeof usable === 'string') return usable;
+    const opened = await this.#decrypt(envelope, usable);
     if (typeof opened === 'string') return this.#drop(opened, '');
     const job = readPublishedJob(opened);
     if (isProblem(job)) return this.#drop('malformed', job.problem);
     if (!(await this.#options.isTarget(job))) return 'not-targeted';
     // Only now: a job for others must not displace ours in the list.
-    if (!this.#options.recent.add(job.jid, job.durableUntil !== undefined)) return this.#drop('repeated', job.jid);
+    if (!this.#options.recent.add(this.#options.jobKey?.(job) ?? job.jid, job.durableUntil !== undefined))
+      return this.#drop('repeated', job.jid);
     this.#options.accept(job);
     return 'accepted';
+  }
+
+  /**
+   * The keys to open it with. While a master changes its key, it sends the same message twice, signed with each: the
+   * form for others is no forgery, and one that the next key signed tells that it is time to sign in again.
+   */
+  async #signer(envelope: PublishEnvelope, keys: Credentials): Promise<Credentials | Dropped> {
+    if (envelope.sig && !signedBy(keys.masterKey, envelope)) {
+      const known = this.#otherForm(envelope.load);
+      if (known) return 'repeated';
+      const others = this.#options.otherKeys().filter((pem) => pem !== keys.masterKeyText);
+      if (others.some((pem) => signedBy(loadPublicKey(pem), envelope))) {
+        const fresh = await this.#options.renew(keys);
+        return this.#checkSignature(envelope, fresh) ?? fresh;
+      }
+    }
+    return this.#checkSignature(envelope, keys) ?? keys;
+  }
+
+  #otherForm(load: Uint8Array): boolean {
+    return this.#verified.has(digestOf(load));
   }
 
   #checkSignature(envelope: PublishEnvelope, keys: Credentials): Dropped | undefined {
@@ -76,6 +108,9 @@ export class Receiver {
     const good = verifyPkcs1(keys.masterKey, envelope.load, envelope.sig, algorithm);
     if (!good) return this.#drop('forged', 'the signature does not verify with the trusted master key');
     this.#signed.add(keys);
+    this.#verified.add(digestOf(envelope.load));
+    const [oldest] = this.#verified;
+    if (this.#verified.size > mostVerified && oldest !== undefined) this.#verified.delete(oldest);
     return undefined;
   }
 
@@ -99,7 +134,7 @@ export class Receiver {
 
   #open({ load }: PublishEnvelope, { aes }: Credentials): Dict | 'replayed' {
     const { recent } = this.#options;
-    recent.resume(aes);
+    recent.resume(aes, this.#options.master);
     const job = aes.openPublish(load);
     recent.opened(aes);
     return job ?? 'replayed';
@@ -113,6 +148,12 @@ export class Receiver {
     });
     return why;
   }
+}
+
+const digestOf = (load: Uint8Array): string => createHash('sha256').update(load).digest('base64');
+
+function signedBy(key: KeyObject, { load, sig, sig_algo: algorithm = defaultSigAlgo }: PublishEnvelope): boolean {
+  return sig !== undefined && isSigAlgo(algorithm) && verifyPkcs1(key, load, sig, algorithm);
 }
 
 const isWrongKey = (error: unknown): boolean => error instanceof HaliteError && error.code === 'crypto.verify';

@@ -33,7 +33,7 @@ const inSaltsForm = (opened: PlainDict): Buffer =>
 
 async function connect(more: Partial<Credentials> = {}): Promise<RequestChannel> {
   const credentials = (): Credentials => ({
-    ...{ generation: 3, aes: session, session, publishPort: undefined, halite: true },
+    ...{ generation: 3, aes: session, session, publishPort: undefined, halite: true, asksForKey: false, nextKey: '' },
     ...{ masterKey: loadPublicKey(testKeys.master.pub), masterKeyText: testKeys.master.pub },
     ...more,
   });

@@ -2,7 +2,7 @@ import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { newDict, type Value } from '../../base/codec/value.ts';
+import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { cleanKey, fingerprint, fingerprintWhole, publicPem, signKeyText } from '../../base/crypto/index.ts';
 import { memoryLogger } from '../../base/log/testing.ts';
 import { type AuthResult, judgeReply } from './auth-reply.ts';
@@ -232,6 +232,8 @@ describe('older masters', () => {
   });
 });
 
+const busy = (seconds: number): PlainDict => ({ enc: 'clear', load: { ret: 'busy', retry_after: seconds } });
+
 describe('trying again', () => {
   it('waits for acceptance, reports it once, and continues', async () => {
     master.decision = true;
@@ -248,6 +250,29 @@ describe('trying again', () => {
     const lines = memory.lines.filter((line) => JSON.stringify(line).includes('salt-key -a m1'));
     expect(lines).toHaveLength(1);
     expect(JSON.stringify(lines)).toContain(fingerprint(testKeys.minion.pub));
+  });
+
+  it('comes back when a master that has too much to do says so', async () => {
+    trustMaster();
+    let refusals = 1;
+    master.tamperReply = (reply) => (refusals-- > 0 ? busy(-5) : reply);
+    const { value, memory } = await options();
+    expect((await signIn(value)).generation).toBe(3);
+    expect(master.signIns).toBe(2);
+    const told = memory.lines.filter((line) => JSON.stringify(line).includes('too many sign-ins'));
+    expect(told).toHaveLength(1);
+  });
+
+  it.each([
+    [Number.MAX_VALUE, /about 6\d seconds/],
+    [Number.NaN, /about 1 seconds/],
+  ])('does not believe a master that says %s seconds', async (seconds, text) => {
+    master.tamperReply = () => busy(seconds);
+    const control = new AbortController();
+    const abort = () => setImmediate(() => control.abort());
+    const { value, memory } = await options({}, { signal: control.signal, onState: abort });
+    await expect(signIn(value)).rejects.toThrow(/abort/i);
+    expect(JSON.stringify(memory.lines)).toMatch(text);
   });
 
   it('never ends because of an unproven rejection', async () => {

@@ -31,14 +31,18 @@ export type SignInState = 'trying' | 'pending' | 'rejected' | 'distrusted' | 'fu
 
 /** One attempt. */
 export async function signInOnce(options: SignInOptions): Promise<AuthResult> {
-  const { opts, identity, trust, client, signal, master } = options;
+  const { opts, identity, trust, client, signal, master, log } = options;
   await trust.reload();
   const nonce = randomUUID().replaceAll('-', '');
-  const request = buildAuthRequest(identity, trust.stored, nonce, options.autosignGrains());
+  const wantsSig = opts.verify_master_pubkey_sign;
+  const request = buildAuthRequest(identity, trust.stored, nonce, options.autosignGrains(), wantsSig);
   const reply = await client.request(request.payload, { timeoutMs: opts.auth_timeout * 1000, signal });
   const result = await judgeReply(reply, request, identity, trust, opts.minimum_master_version, master);
   // The key is stored last, when everything else is verified.
-  if (result.kind === 'accepted' && result.storeKey !== undefined) await trust.store(result.storeKey);
+  if (result.kind === 'accepted') {
+    if (result.storeKey !== undefined) await trust.store(result.storeKey);
+    await trust.learn(result.credentials.nextKey, log);
+  }
   return result;
 }
 
@@ -53,11 +57,12 @@ export async function signIn(options: SignInOptions): Promise<Credentials> {
     const result = await attemptSignIn(options);
     signal.throwIfAborted();
     if (result.kind === 'accepted') return result.credentials;
-    const wait = result.kind === 'pending' ? pendingWait * (0.9 + Math.random() * 0.2) : retry.next();
+    const wait = waitAfter(result, pendingWait, retry);
     report(options, result, tell, wait);
     // A command retries only what may change by itself; other problems need an operator.
-    const hopeful = result.kind === 'unreachable' || result.kind === 'failed';
+    const hopeful = result.kind === 'unreachable' || result.kind === 'failed' || result.kind === 'busy';
     if (options.tries !== undefined && (!hopeful || attempt >= options.tries)) throw givenUp(options, result);
+    if (result.kind === 'busy') retry.reset();
     if (result.kind === 'pending') {
       retry.reset();
       pendingWait = nextPendingWait(opts, pendingWait);
@@ -76,6 +81,17 @@ async function attemptSignIn(options: SignInOptions): Promise<AuthResult | { kin
     const reachable = error instanceof HaliteError && !error.code.startsWith('wire.');
     return reachable ? { kind: 'failed', text: messageOf(error) } : { kind: 'unreachable', text: messageOf(error) };
   }
+}
+
+/** Longest and shortest wait that a master may ask for: nothing proves that it was the master. */
+const [leastBusyMs, mostBusyMs] = [500, 60_000];
+
+/** Never the same for all minions that got the same answer at the same time. */
+function waitAfter(result: Refusal, pendingWait: number, retry: Pick<ReturnType<typeof backoff>, 'next'>): number {
+  if (result.kind === 'pending') return pendingWait * (0.9 + Math.random() * 0.2);
+  if (result.kind !== 'busy') return retry.next();
+  const asked = Math.min(mostBusyMs, Math.max(leastBusyMs, result.seconds * 1000 || 0));
+  return asked * (1 + Math.random() * 0.1);
 }
 
 /** The wait doubles up to its maximum, when one is set. */
@@ -106,6 +122,14 @@ function report(options: SignInOptions, result: Refusal, tell: (message: string)
     case 'full':
       onState?.('full');
       tell(`The master ${master} has as many minions as max_minions allows. The minion keeps trying.`);
+      return;
+    case 'busy':
+      onState?.('trying');
+      options.log.limited(
+        `busy ${master}`,
+        'info',
+        `The master ${master} has too many sign-ins to do. Trying again in about ${seconds} seconds.`,
+      );
       return;
     case 'distrusted':
       onState?.('distrusted');

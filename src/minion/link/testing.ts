@@ -96,8 +96,10 @@ export class FakeMaster {
   }
 
   async #answer(envelope: PlainDict, raw: PlainDict): Promise<Value> {
-    if (envelope['enc'] === 'clear')
-      return this.#signIn(envelope['load'] as PlainDict, (raw['load'] as PlainDict)['token']);
+    if (envelope['enc'] === 'clear') {
+      const load = envelope['load'] as PlainDict;
+      return load['cmd'] === 'ping' ? load : this.#signIn(load, (raw['load'] as PlainDict)['token']);
+    }
     if (this.plainReplies.length > 0) return this.plainReplies.shift()!;
     const key = this.generation === 3 ? this.session : this.aes;
     let load: PlainDict;

@@ -1,6 +1,7 @@
 // The master key that this minion trusts: where it is stored, and whether a presented one is acceptable.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Value } from '../../base/codec/value.ts';
 import type { MinionOpts } from '../../base/config/index.ts';
 import {
   cleanKey,
@@ -12,6 +13,8 @@ import {
 } from '../../base/crypto/index.ts';
 import { replaceFile } from '../../base/crypto/key-files.ts';
 import { messageOf } from '../../base/errors/index.ts';
+import type { Logger } from '../../base/log/index.ts';
+import { NextMasterKey } from './next-master-key.ts';
 
 /** Why a presented master key is not acceptable; `text` is the message for the operator. */
 export interface Distrust {
@@ -26,22 +29,52 @@ export type TrustVerdict =
 export class MasterTrust {
   readonly path: string;
   readonly #opts: MinionOpts;
+  readonly #next: NextMasterKey;
   #storedText: string | undefined;
 
-  private constructor(opts: MinionOpts, path: string, text: string | undefined) {
+  private constructor(opts: MinionOpts, name: string, text: string | undefined) {
     this.#opts = opts;
-    this.path = path;
+    this.path = join(opts.pki_dir, `${name}.pub`);
     this.#storedText = text;
+    this.#next = new NextMasterKey(opts.pki_dir, name);
   }
 
-  static async load(opts: MinionOpts): Promise<MasterTrust> {
-    const path = join(opts.pki_dir, 'minion_master.pub');
-    return new MasterTrust(opts, path, await readIfThere(path));
+  /** A syndic keeps the key of its higher master beside that of the minion on the same machine. */
+  static async load(opts: MinionOpts, name: 'minion_master' | 'syndic_master' = 'minion_master'): Promise<MasterTrust> {
+    const trust = new MasterTrust(opts, name, await readIfThere(join(opts.pki_dir, `${name}.pub`)));
+    await trust.#next.load(trust.stored);
+    return trust;
   }
 
   /** Reads the file again: the administrator may have removed or replaced it meanwhile. */
   async reload(): Promise<void> {
     this.#storedText = await readIfThere(this.path);
+    await this.#next.load(this.stored);
+  }
+
+  /** The key that the trusted one names as the next, while its time lasts. */
+  get next(): string | undefined {
+    return this.#next.usable()?.pem;
+  }
+
+  /** For the master: which of its keys this minion has, as fingerprints. */
+  get known(): { readonly trusts: string; readonly next: string } {
+    const print = (pem: string | undefined): string => (pem === undefined ? '' : fingerprint(pem));
+    return { trusts: print(this.#storedText), next: print(this.next) };
+  }
+
+  /** True when it stored what the trusted key says about the next one; anything that it did not sign, or that is over, is dropped. */
+  async learn(text: Value, log: Pick<Logger, 'limited' | 'info'>): Promise<boolean> {
+    if (typeof text !== 'string' || text === '' || this.#storedText === undefined) return false;
+    const finger = this.#opts.master_finger.trim();
+    const why = await this.#next
+      .learn(text, this.#storedText, (pem) => finger === '' || matchesFingerprint(pem, finger, this.#opts.hash_type))
+      .catch((error: unknown) => `it cannot be stored: ${messageOf(error)}`);
+    if (why === 'stored')
+      log.info('the next key of the master is stored', { file: this.#next.path, fingerprint: this.known.next });
+    else if (why !== 'known')
+      log.limited('next key', 'warn', 'a statement about the next key of the master is not stored', { why });
+    return why === 'stored';
   }
 
   /** The trusted key in normalized form; undefined before the first contact. */
@@ -55,7 +88,13 @@ export class MasterTrust {
   }
 
   /** Decides about the key that a master presents. Nothing is stored: that happens when the whole reply is verified. */
-  async judge(presented: string, pubSig: string | undefined, sigAlgo: SigAlgo, master: string): Promise<TrustVerdict> {
+  async judge(
+    presented: string,
+    pubSig: string | undefined,
+    sigAlgo: SigAlgo,
+    master: string,
+    statement = '',
+  ): Promise<TrustVerdict> {
     const clean = cleanKey(presented);
     const refuse = (reason: Distrust['reason'], text: string): TrustVerdict => ({ ok: false, why: { reason, text } });
     try {
@@ -73,6 +112,8 @@ export class MasterTrust {
     if (clean === this.#storedText) return { ok: true, store: false };
     // A key signed by the administrator's signing key replaces the stored one; that is the purpose of signing.
     if (this.#opts.verify_master_pubkey_sign) return { ok: true, store: true };
+    // The trusted key named this one as the next, earlier or in this answer.
+    if (this.#next.proves(clean, this.#storedText, statement)) return { ok: true, store: true };
     return refuse('changed', this.#changedText(clean, master));
   }
 
@@ -80,6 +121,7 @@ export class MasterTrust {
     const clean = cleanKey(presented);
     await replaceFile(this.path, clean, 0o644);
     this.#storedText = clean;
+    await this.#next.taken(clean);
   }
 
   async #judgeSignature(

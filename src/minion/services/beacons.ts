@@ -41,6 +41,7 @@ export interface BeaconParts {
   readonly services: () => MinionServices;
   /** Currently reachable masters. */
   readonly masters: () => readonly JobLink[];
+  readonly told: (tag: string, data: Dict) => void;
 }
 
 /** Number of events per request. */
@@ -158,6 +159,7 @@ export class MinionBeacons {
 
   /** Every master gets every event; an unreachable one misses them, as with Salt. */
   #tell(events: PlainDict[]): void {
+    for (const { tag, data } of events) this.#parts.told(String(tag), asDict(data) ?? newDict());
     for (const master of this.#parts.masters())
       for (let at = 0; at < events.length; at += mostAtOnce) void master.fireAll(events.slice(at, at + mostAtOnce));
   }

@@ -15,7 +15,7 @@ export interface PillarRequest {
 
 /** The compiled pillar, verified. Errors of the master's compiler are in it, under `_errors`. */
 export async function fetchPillar(
-  channel: RequestChannel,
+  channel: Pick<RequestChannel, 'requestPrivate'>,
   opts: MinionOpts,
   grains: PlainDict,
   request: PillarRequest,

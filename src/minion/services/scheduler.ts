@@ -25,6 +25,7 @@ import {
   savedPath,
   writeSaved,
 } from '../../engine/schedule/index.ts';
+import { proxyTypeOf } from '../../extend/sdk/proxies.ts';
 import type { PublishedJob, RunningJob } from '../../protocol/job/job.ts';
 import { readJobOptions } from '../../protocol/wire/messages/job.ts';
 import type { ScheduledDelivery } from '../jobs/jobs.ts';
@@ -66,6 +67,9 @@ function ownJobs(opts: MinionOpts): [string, Value][] {
         }),
       ),
     ]);
+  const proxy_name = proxyTypeOf(opts.raw);
+  if (proxy_name !== undefined && opts.raw['proxy_keep_alive'] !== false)
+    jobs.push([keepAliveJob, keepAlive(opts, proxy_name)]);
   const minutes = Math.abs(Number(opts.raw['grains_refresh_every'] ?? 0));
   if (minutes > 0)
     jobs.push([
@@ -74,6 +78,18 @@ function ownJobs(opts: MinionOpts): [string, Value][] {
     ]);
   return jobs;
 }
+
+/** Asks the device of a proxy regularly whether it is alive. */
+const keepAliveJob = '__proxy_keepalive';
+const keepAlive = (opts: MinionOpts, proxy_name: string): Value =>
+  newDict(
+    Object.entries({
+      function: 'status.proxy_reconnect',
+      minutes: Number(opts.raw['proxy_keep_alive_interval'] ?? 1) || 1,
+      ...{ jid_include: true, maxrunning: 1, return_job: false, enabled: true },
+      kwargs: newDict([['proxy_name', proxy_name]]),
+    }),
+  );
 
 const configured = (opts: MinionOpts): Dict => {
   const found = opts.raw['schedule'];
@@ -143,7 +159,7 @@ export class MinionScheduler {
     if (!kind) return;
     const [fun, args]: [string, Value[]] =
       kind === 'sls' ? ['state.sls', [names]] : kind === 'top' ? ['state.top', [top]] : ['state.highstate', []];
-    this.#run({ name: '__startup_states', fun, args, kwargs: undefined, data: newDict() });
+    this.#run({ name: '__startup_states', fun, args, kwargs: undefined, data: newDict(), meant: new Date() });
   }
 
   stop(): void {
@@ -189,7 +205,14 @@ export class MinionScheduler {
     for (const master of masters) {
       const sources = [this.#parts.opts.raw, master.pillar, this.#parts.grains()];
       if (!sources.some((source) => isDict(dictGet(source as Dict, 'mine_functions') ?? null))) continue;
-      const { job, delivery } = this.#jobOf({ name: mineJob, fun: 'mine.update', args: [], kwargs: undefined, data });
+      const { job, delivery } = this.#jobOf({
+        name: mineJob,
+        fun: 'mine.update',
+        args: [],
+        kwargs: undefined,
+        data,
+        meant: new Date(),
+      });
       this.#parts.run(job, delivery, master);
     }
   }

@@ -1,6 +1,6 @@
 // Services of the daemon for functions, whether they run inside it or in a job process.
 import { constants } from 'node:os';
-import { newDict, type PlainDict } from '../../base/codec/value.ts';
+import { type Dict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import type { MinionOpts } from '../../base/config/index.ts';
 import { type JobPool, killTree, signalTree } from '../../engine/exec/index.ts';
 import type { MinionServices, RunningJob as ShownJob } from '../../extend/sdk/index.ts';
@@ -9,6 +9,7 @@ import { runningFields } from '../../protocol/wire/messages/job.ts';
 import type { ProcFiles } from '../jobs/proc-files.ts';
 import type { JobLink } from '../link/master-link.ts';
 import { aloneName } from '../masterless.ts';
+import { lastingRequest } from './lasting-request.ts';
 
 export interface ServiceParts {
   readonly opts: MinionOpts;
@@ -20,30 +21,47 @@ export interface ServiceParts {
   reloadExtensions(): void;
   schedule(request: PlainDict): Promise<PlainDict>;
   beacons(request: PlainDict): Promise<PlainDict>;
+  masters(): readonly PlainDict[];
+  handover(request: PlainDict): Promise<PlainDict>;
+  masterKey(): Promise<PlainDict>;
+  /** An event that goes to a master. */
+  told(tag: string, data: Dict): void;
+  /** The device of a proxy minion. */
+  readonly proxy?: ((request: PlainDict) => Promise<Value>) | undefined;
+  /** Who answers for a master now: itself, or one that took its place. */
+  inPlaceOf(link: JobLink): JobLink;
 }
 
 /** The services for jobs of one master. */
-export function createServices(parts: ServiceParts, link: JobLink): MinionServices {
+export function createServices(parts: ServiceParts, asking: JobLink): MinionServices {
   const { opts, pool, procFiles } = parts;
+  const master = (): JobLink => parts.inPlaceOf(asking);
   return {
-    hasMaster: link.name !== aloneName,
+    hasMaster: asking.name !== aloneName,
     running: async () => shownJobs(await runningJobs(pool, procFiles), parts.delivering()),
     signalJob: (jid, signal) => signalJob(pool, procFiles, jid, signal),
     masterRequest: (load, options = {}) =>
-      link.request(load, {
+      lastingRequest(master, load, {
         timeoutMs: options.timeoutMs ?? opts.request_channel_timeout * 1000,
         ...(options.raw ? { raw: true } : {}),
         ...(options.halite ? { halite: options.halite } : {}),
       }),
-    fire: (tag, data) => link.fire(tag, data),
+    fire: (tag, data) => {
+      parts.told(tag, data);
+      return master().fire(tag, data);
+    },
     refreshGrains: () => parts.refreshGrains(),
-    refreshPillar: () => link.loadPillar(),
-    compilePillar: (options) => link.compilePillar(options),
+    refreshPillar: () => master().loadPillar(),
+    compilePillar: (options) => master().compilePillar(options),
     async reloadExtensions() {
       parts.reloadExtensions();
     },
     schedule: (request) => parts.schedule(request),
     beacons: (request) => parts.beacons(request),
+    masters: async () => [...parts.masters()],
+    handover: (request) => parts.handover(request),
+    masterKey: () => parts.masterKey(),
+    ...(parts.proxy ? { proxy: parts.proxy } : {}),
   };
 }
 
