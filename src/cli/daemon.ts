@@ -7,7 +7,8 @@ import { readCommandLine } from './command-line.ts';
 import { announceReady, goToBackground, isBackground } from './daemon/background.ts';
 import { live, type Running } from './daemon/life.ts';
 import { claimPidFile } from './daemon/pid-file.ts';
-import { notifyReady } from './daemon/service-manager.ts';
+import { Reload } from './daemon/reload.ts';
+import { ServiceManager } from './daemon/service-manager.ts';
 import { type Terminal, terminal } from './io.ts';
 import { loadLinkedSettings } from './links.ts';
 import type { CommandSpec } from './optparse.ts';
@@ -21,6 +22,8 @@ export interface DaemonProgram<O extends DaemonOpts> {
   readonly spec: CommandSpec;
   load(request: LoadRequest): LoadedConfig<O>;
   run(opts: O, log: Logger): Promise<Running>;
+  /** What is made before the daemon drops its privileges; default: all its folders. */
+  prepare?(opts: O): { readonly warnings: readonly string[] };
 }
 
 /** Runs a daemon until it ends; returns its exit code. */
@@ -34,24 +37,25 @@ export async function runDaemon<O extends DaemonOpts>(
   // Salt's daemons ignore extra arguments; here they are reported, because they are most likely a mistake.
   for (const word of parsed.args) io.err(`WARNING: ${spec.prog} takes no argument: ${word}\n`);
   // Read before going to the background, so that errors in the files are printed on the terminal.
-  const settings = await loadLinkedSettings({
-    spec,
-    parsed,
-    load: (request) => program.load(request),
-    io,
-    quiet: true,
-  });
+  const read = (): Promise<Settings<O>> =>
+    loadLinkedSettings({ spec, parsed, load: (request) => program.load(request), io, quiet: true });
+  const settings = await read();
   if (flagOption(settings, 'daemon') && !isBackground()) return goToBackground(io);
-  return serve(program, settings);
+  return serve(program, settings, read);
 }
 
-async function serve<O extends DaemonOpts>(program: DaemonProgram<O>, settings: Settings<O>): Promise<number> {
+async function serve<O extends DaemonOpts>(
+  program: DaemonProgram<O>,
+  settings: Settings<O>,
+  read: () => Promise<Settings<O>>,
+): Promise<number> {
   const { opts, spec } = settings;
   // The umask of the caller must not determine who else may write the daemon's files; Salt's daemons use 022 as well.
   forbid(0o022);
-  const { warnings } = prepareDirs(opts);
+  const { warnings } = (program.prepare ?? prepareDirs)(opts);
   const release = claimPidFile(opts.pidfile, spec.prog, opts.user);
   const log = openLog(settings, warnings);
+  const manager = new ServiceManager(log);
   let running: Running;
   try {
     becomeUser(opts.user);
@@ -62,8 +66,17 @@ async function serve<O extends DaemonOpts>(program: DaemonProgram<O>, settings: 
     throw error;
   }
   announceReady();
-  notifyReady();
-  return live(running, log, release);
+  manager.ready(() => running.status?.() ?? '');
+  const reload = new Reload(settings, log, read);
+  const hangUp = (): void => void manager.reloading(reload.run());
+  process.on('SIGHUP', hangUp);
+  return live(running, log, {
+    stopping: () => {
+      process.off('SIGHUP', hangUp);
+      return manager.stopping();
+    },
+    release,
+  });
 }
 
 function openLog<O extends DaemonOpts>(settings: Settings<O>, warnings: readonly string[]): RootLogger {

@@ -1,6 +1,7 @@
 // Standard output and error of commands, written synchronously: no streams to set up, nothing to flush at exit.
 import { writeSync } from 'node:fs';
 import { visibleColored, visibleText } from '../base/util/visible.ts';
+import { commandLog } from './command-log.ts';
 
 const pause = new Int32Array(new SharedArrayBuffer(4));
 
@@ -47,5 +48,9 @@ export function safeFor(escapes: Escapes, text: string | Uint8Array): string | U
 
 export const terminal: Terminal = {
   out: (text, escapes = 'none') => write(1, safeFor(escapes, text)),
-  err: (text, escapes = 'none') => write(2, safeFor(escapes, text)),
+  err: (text, escapes = 'none') => {
+    write(2, safeFor(escapes, text));
+    // Lines that are erased again, with the progress of a job, are no messages.
+    if (escapes !== 'all') commandLog.copy(visibleText(text));
+  },
 };

@@ -1,7 +1,7 @@
 // Settings in which references to secret stores (`sdb://…` in place of values) are resolved.
 import type { OpenOpts } from '../base/config/opts.ts';
 import { terminal } from './io.ts';
-import { defaultValues } from './optparse.ts';
+import { allOptions, defaultValues } from './optparse.ts';
 import { loadSettings, type Settings, type SettingsRequest } from './settings.ts';
 
 /** Loads the settings and, when they contain references, once more with the resolved values. */
@@ -22,9 +22,17 @@ const readByCommands = new Set(
  * For the commands on the master: only the references they need are resolved. Passwords of databases are needed only by
  * the master itself; a slow or unavailable store must not block `salt '*' test.ping`.
  */
-export function loadCommandSettings<O extends OpenOpts>(request: SettingsRequest<O>): Promise<Settings<O>> {
+export async function loadCommandSettings<O extends OpenOpts>(request: SettingsRequest<O>): Promise<Settings<O>> {
   const own = defaultValues(request.spec);
-  return follow(request, (name) => Object.hasOwn(own, name) || readByCommands.has(name));
+  const settings = await follow(request, (name) => Object.hasOwn(own, name) || readByCommands.has(name));
+  if (wantsLogFile(settings)) (await import('./log-file.ts')).startLogFile(settings);
+  return settings;
+}
+
+/** Only when it is asked for: most commands print what is to be said, and the daemons keep the log of what happens. */
+function wantsLogFile<O extends OpenOpts>({ spec, explicit }: Settings<O>): boolean {
+  const own = new Set(allOptions(spec).map(({ dest }) => dest));
+  return ['log_file', 'key_logfile', 'log_level_logfile'].some((dest) => own.has(dest) && explicit.has(dest));
 }
 
 async function follow<O extends OpenOpts>(

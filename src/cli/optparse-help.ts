@@ -1,4 +1,5 @@
 // Usage and help texts in the layout of Python's optparse.
+import { isatty } from 'node:tty';
 import { fillText, wrapText } from '../base/util/textwrap.ts';
 import { type CommandSpec, defaultValues, type OptionSpec, type OptionValue, takesValue } from './optparse.ts';
 
@@ -34,7 +35,9 @@ export function formatHelp(spec: CommandSpec, columns = terminalColumns()): stri
 
 function terminalColumns(): number {
   const columns = process.env['COLUMNS'];
-  return columns && /^\d+$/.test(columns) ? Number(columns) : 80;
+  if (columns && /^\d+$/.test(columns)) return Number(columns);
+  // Longer lines than that are hard to read.
+  return isatty(1) ? Math.min(process.stdout.columns || 80, 110) : 80;
 }
 
 function layoutOf(spec: CommandSpec, width: number): Layout {

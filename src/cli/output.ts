@@ -65,14 +65,14 @@ export class Display {
     for (const name of [chooseOutputter(asked, this.#opts), 'nested']) {
       const outputter = await this.#outputter(name);
       try {
-        return rstrip(outputter.render(data, options));
+        return rstrip(await outputter.render(data, options));
       } catch (error) {
         if (this.#opts['log_level'] === 'debug') {
           this.#io.err(`[DEBUG   ] outputter ${name} failed: ${messageOf(error)}\n`);
         }
       }
     }
-    return rstrip((await this.#outputter('raw')).render(data, options));
+    return rstrip(await (await this.#outputter('raw')).render(data, options));
   }
 
   async #options(retcode: number): Promise<OutputOptions> {

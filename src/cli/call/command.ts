@@ -3,6 +3,7 @@ import { dictOf, newDict, type PlainDict, type Value } from '../../base/codec/va
 import { parseCliYaml } from '../../base/codec/yaml/cli-value.ts';
 import { loadMinionConfig } from '../../base/config/minion.ts';
 import type { MinionOpts } from '../../base/config/opts.ts';
+import { loadProxyConfig } from '../../base/config/proxy.ts';
 import { createLoggerFromOpts, type RootLogger } from '../../base/log/index.ts';
 import { exitCodes } from '../../base/util/exit-codes.ts';
 import type { CallOutcome } from '../../minion/caller/run.ts';
@@ -123,12 +124,13 @@ async function checkArguments(settings: Settings<MinionOpts>): Promise<void> {
 export async function saltCall(argv: readonly string[], io: Terminal = terminal): Promise<number> {
   const spec = saltCallSpec();
   const parsed = await readCommandLine(spec, argv, io);
-  const id = parsed.values['id'];
+  const { id, proxyid: proxyId } = parsed.values;
   const settings = await loadLinkedSettings({
     spec,
     parsed,
     io,
-    load: (request) => loadMinionConfig({ ...request, cacheId: true }),
+    load: (request) =>
+      typeof proxyId === 'string' ? loadProxyConfig(request, proxyId) : loadMinionConfig({ ...request, cacheId: true }),
     ...(typeof id === 'string' && id !== '' ? { overrides: { id } } : {}),
   });
   await checkArguments(settings);

@@ -29,7 +29,10 @@ export function applyCallOptions(settings: Settings<MinionOpts>): void {
   }
   if (local) opts['file_client'] = 'local';
   const master = textOption(settings, 'master');
-  if (settings.explicit.has('master') && master !== '') opts['master'] = master;
+  if (settings.explicit.has('master') && master !== '') {
+    opts['master'] = master;
+    if (opts['master_type'] === 'func') opts['master_type'] = 'str';
+  }
   const modules = moduleDirs(settings.explicit.has('module_dirs') ? settings.values['module_dirs'] : []);
   if (modules.length > 0) opts['module_dirs'] = modules;
   if (local || given.length === 0) return;

@@ -10,7 +10,11 @@ import type { Terminal } from '../io.ts';
 /** Set in the environment of the background process, so that it does not go to the background again. */
 const mark = 'HALITE_BACKGROUND';
 
-export const isBackground = (): boolean => process.env[mark] === '1';
+const background = process.env[mark] === '1';
+// Not for the daemon's own children: a job may start a daemon, which has to go to the background itself.
+delete process.env[mark];
+
+export const isBackground = (): boolean => background;
 
 /** The file for the daemon's output until it runs: nobody else can guess its name. */
 function scratchFile(): number {

@@ -5,8 +5,18 @@ import { exitCodes } from '../../base/util/exit-codes.ts';
 
 export interface Running {
   stop(): Promise<void>;
-  /** Settles when the daemon cannot continue. */
-  readonly ended?: Promise<Error>;
+  /** Settles when the daemon cannot continue, or, without an error, has no more to do. */
+  readonly ended?: Promise<Error | undefined>;
+  /** One line for the service manager: what it does now, in counts. */
+  status?(): string;
+}
+
+/** What the end of a daemon needs from outside. */
+interface End {
+  /** At the begin of a stop; settles when everybody knows. */
+  stopping(): Promise<void>;
+  /** At its end. */
+  release(): void;
 }
 
 /** Longer than any regular stop takes, shorter than the timeout of a service manager. */
@@ -15,7 +25,7 @@ const stopMs = 8000;
 const describe = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error));
 
 /** The exit code, once the daemon has ended. */
-export function live(running: Running, log: RootLogger, release: () => void): Promise<number> {
+export function live(running: Running, log: RootLogger, end: End): Promise<number> {
   return new Promise((resolve) => {
     let stopping = false;
     const stop = (code: number): void => {
@@ -23,11 +33,13 @@ export function live(running: Running, log: RootLogger, release: () => void): Pr
       if (stopping) process.exit(code || exitCodes.generic);
       stopping = true;
       setTimeout(() => process.exit(code || exitCodes.generic), stopMs).unref();
+      const told = end.stopping();
       running
         .stop()
         .catch((error: unknown) => log.error('stopping failed', { error: messageOf(error) }))
         .finally(async () => {
-          release();
+          await told;
+          end.release();
           await log.close();
           resolve(code);
         });
@@ -41,8 +53,8 @@ export function live(running: Running, log: RootLogger, release: () => void): Pr
     // Node would open a debugger port.
     process.on('SIGUSR1', () => log.info('SIGUSR1 is ignored'));
     void running.ended?.then((error) => {
-      log.critical(error.message);
-      stop(exitCodes.noPermission);
+      if (error) log.critical(error.message);
+      stop(error ? exitCodes.noPermission : exitCodes.ok);
     });
     process.on('uncaughtException', (error) => {
       log.critical('unexpected error, the daemon continues', { error: describe(error) });

@@ -1,25 +1,25 @@
-// The command `salt-key`, which works directly on the key folders: it needs no running master.
+// The command `salt-key`, which works on the key folders, or with external authentication through the running master.
 import { accessSync, constants, mkdirSync } from 'node:fs';
 import { dictOf, type Value } from '../../base/codec/value.ts';
 import { loadClientConfig } from '../../base/config/client.ts';
 import type { ClientOpts } from '../../base/config/opts.ts';
 import { exitCodes } from '../../base/util/exit-codes.ts';
 import type { KeyState } from '../../extend/sdk/context.ts';
-import { type KeyAct, KeyStore } from '../../store/keys.ts';
+import type { KeyAct } from '../../store/keys.ts';
 import { readCommandLine, usageExit } from '../command-line.ts';
 import { type Terminal, terminal } from '../io.ts';
 import { loadCommandSettings } from '../links.ts';
+import { externalCaller } from '../login.ts';
 import { saltKeySpec } from '../options/salt-key.ts';
 import type { ParsedCommandLine } from '../optparse.ts';
 import { Display } from '../output.ts';
 import { outputOptions } from '../output-options.ts';
-import { refuseExternalAuth } from '../refusals.ts';
 import { flagOption, numberOption, type Settings, textOption } from '../settings.ts';
 import { becomeUser } from '../user.ts';
-import { changeKeys, dropMinionCache, tellMaster } from './change.ts';
-import { type KeySelection, keyStates, matchKeys } from './folders.ts';
+import { keyStates } from './folders.ts';
+import { FolderKeys, type Keys } from './local.ts';
 import { ask } from './prompt.ts';
-import { fingerprints, listKeys, publicKeys, selectionData, statesNamed } from './show.ts';
+import { selectionData, statesNamed } from './show.ts';
 
 /** In Salt's order; the first action that is set is done. */
 const actions = [
@@ -48,7 +48,7 @@ export interface KeySessionOptions {
 
 interface KeySession extends KeySessionOptions {
   readonly settings: Settings<ClientOpts>;
-  readonly store: KeyStore;
+  readonly keys: Keys;
   readonly display: Display;
   readonly quiet: boolean;
 }
@@ -107,11 +107,11 @@ function confirmed(session: KeySession, act: KeyAct): boolean | undefined {
 }
 
 async function change(session: KeySession, act: KeyAct, match: string): Promise<number> {
-  const { settings, store, io, quiet } = session;
+  const { settings, keys, io, quiet } = session;
   const say = (text: string): void => {
     if (!quiet) io.out(text);
   };
-  const selection: KeySelection = matchKeys(store, match, reachable(settings, act));
+  const selection = await keys.match(match, reachable(settings, act));
   if (selection.size === 0) {
     say(noMatchText(settings, act, match));
     return exitCodes.ok;
@@ -124,17 +124,13 @@ async function change(session: KeySession, act: KeyAct, match: string): Promise<
     return exitCodes.generic;
   }
   if (!agreed) return exitCodes.ok;
-  store.prepare();
-  const changes = await changeKeys(store, act, selection, io);
-  for (const { id } of changes) say(`Key for minion ${id} ${perfect[act]}.\n`);
-  if (act !== 'accept' && settings.values['preserve_minions'] !== true && !settings.opts.get('preserve_minion_cache')) {
-    dropMinionCache(
-      settings.opts.cachedir,
-      store,
-      changes.map(({ id }) => id),
-    );
-  }
-  await tellMaster(settings.opts, changes, act !== 'accept' && settings.values['rotate_aes_key'] === true);
+  const preserveCache =
+    settings.values['preserve_minions'] === true || Boolean(settings.opts.get('preserve_minion_cache'));
+  const rotate = settings.values['rotate_aes_key'] === true;
+  await keys.change(act, selection, { preserveCache, rotate }, (changes) => {
+    // One write: of tens of thousands each would cost as much as its key.
+    say(changes.map(({ id }) => `Key for minion ${id} ${perfect[act]}.\n`).join(''));
+  });
   return exitCodes.ok;
 }
 
@@ -160,7 +156,7 @@ async function generate(session: KeySession, action: 'gen_keys' | 'gen_signature
 }
 
 async function perform(session: KeySession): Promise<number> {
-  const { settings, store } = session;
+  const { settings, keys } = session;
   const { action, match } = chosenAction(settings);
   const kind = action.replace('_all', '');
   switch (kind) {
@@ -168,11 +164,11 @@ async function perform(session: KeySession): Promise<number> {
     case 'gen_signature':
       return generate(session, kind);
     case 'list':
-      return show(session, listKeys(store, action === 'list' ? (statesNamed(match) ?? keyStates) : keyStates));
+      return show(session, await keys.list(action === 'list' ? (statesNamed(match) ?? keyStates) : keyStates));
     case 'print':
-      return show(session, publicKeys(store, match));
+      return show(session, await keys.print(match));
     case 'finger':
-      return show(session, fingerprints(store, settings.opts.pki_dir, match, settings.opts.hash_type));
+      return show(session, await keys.finger(match));
     default:
       return change(session, kind as KeyAct, match);
   }
@@ -215,15 +211,17 @@ export async function saltKey(argv: readonly string[], given: Partial<KeySession
   const parsed = withoutConfig(await readCommandLine(spec, argv, io));
   const settings = await loadCommandSettings({ spec, parsed, load: loadClientConfig, io });
   await checkValues(settings);
-  refuseExternalAuth(settings);
-  if (!settings.values['gen_keys']) becomeUser(settings.opts.user);
-  const session: KeySession = {
+  const { action } = chosenAction(settings);
+  const onMaster = action !== 'gen_keys' && action !== 'gen_signature';
+  const caller = onMaster ? await externalCaller(settings) : undefined;
+  if (!settings.values['gen_keys'] && !caller) becomeUser(settings.opts.user);
+  const options: KeySessionOptions = {
     io,
     ask: given.ask ?? ((question) => ask(question, io)),
-    settings,
-    store: new KeyStore(settings.opts.pki_dir, { permissive: settings.opts.permissive_pki_access }),
-    display: new Display(outputOptions(settings), io),
-    quiet: flagOption(settings, 'quiet'),
   };
-  return perform(session);
+  const common = { ...options, settings, display: new Display(outputOptions(settings), io) };
+  const quiet = flagOption(settings, 'quiet');
+  if (!caller) return perform({ ...common, quiet, keys: new FolderKeys(settings.opts, io) });
+  const { RemoteKeys } = await import('./remote.ts');
+  return RemoteKeys.with(settings.opts, caller, (keys) => perform({ ...common, quiet, keys }));
 }

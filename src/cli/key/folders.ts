@@ -1,5 +1,5 @@
 // The key folders of a master in salt-key: by Salt's names, in Salt's order.
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { globMatcher } from '../../base/util/fnmatch.ts';
 import type { KeyState } from '../../extend/sdk/context.ts';
@@ -46,6 +46,8 @@ export function matchKeys(store: KeyStore, match: string, among: readonly KeySta
 /** The master's own key files: name → text. */
 export function localKeys(pkiDir: string): Map<string, string> {
   const found = new Map<string, string>();
+  // Before the first start of the daemon there is none.
+  if (!existsSync(pkiDir)) return found;
   for (const name of ignoringCase(readdirSync(pkiDir))) {
     const path = join(pkiDir, name);
     if (/\.(pem|pub)$/.test(name) && statSync(path, { throwIfNoEntry: false })?.isFile()) {

@@ -11,6 +11,7 @@ import {
   noParseOption,
   outputGroup,
   profilingGroup,
+  proxyIdOption,
   switchOption,
 } from './shared.ts';
 
@@ -76,7 +77,7 @@ export const saltCallSpec = (): CommandSpec => ({
   epilog: epilogOf('salt-call'),
   options: [
     ...basicOptions(),
-    { flags: ['--proxyid'], dest: 'proxyid', help: 'Id of the proxied device.' },
+    proxyIdOption,
     ...executorOptions,
     argsStdinOption,
     { flags: ['--cachedir'], dest: 'cachedir', default: '/var/cache/salt/', help: 'Cache folder.' },

@@ -5,6 +5,7 @@ import {
   authGroup,
   basicOptions,
   docOption,
+  dryRunOption,
   epilogOf,
   hardCrashOption,
   jidOption,
@@ -42,6 +43,7 @@ export const saltRunSpec = (): CommandSpec => ({
       default: false,
       help: 'Do not collect grains.',
     },
+    dryRunOption,
     {
       ours: true,
       flags: ['--sql'],

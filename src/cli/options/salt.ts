@@ -16,10 +16,8 @@ import {
   timeoutOption,
 } from './shared.ts';
 
-const own: OptionSpec[] = [
-  switchOption(['-s', '--static'], 'static', 'Print all answers together after the last one.'),
-  switchOption(['-p', '--progress'], 'progress', 'Show how many minions have answered.'),
-  switchOption(['--failhard'], 'failhard', 'Stop a batch at the first failure.'),
+const jobs: OptionSpec[] = [
+  timeoutOption(5),
   switchOption(['--async'], 'async', 'Send the job, print its id and do not wait.'),
   {
     flags: ['--subset'],
@@ -28,7 +26,22 @@ const own: OptionSpec[] = [
     default: 0,
     help: 'Run on this many minions, chosen at random among those targeted.',
   },
+  {
+    flags: ['--metadata'],
+    dest: 'metadata',
+    default: '',
+    metavar: 'METADATA',
+    help: 'Data stored with the job, by which it can be found.',
+  },
+  { ...switchOption(['--start-event'], 'start_event', 'Minions announce that they received the job.'), ours: true },
+  switchOption(['--preview-target'], 'preview_target', 'List the minions that the target matches, and run nothing.'),
+];
+
+const progress: OptionSpec[] = [
   switchOption(['-v', '--verbose'], 'verbose', 'Print the job id first, and more in the summary.'),
+  switchOption(['--show-jid'], 'show_jid', 'Print the job id first.'),
+  switchOption(['-s', '--static'], 'static', 'Print all answers together after the last one.'),
+  switchOption(['-p', '--progress'], 'progress', 'Show how many minions have answered.'),
   {
     flags: ['--hide-timeout'],
     dest: 'show_timeout',
@@ -36,7 +49,11 @@ const own: OptionSpec[] = [
     default: true,
     help: 'Do not list minions that did not answer.',
   },
-  switchOption(['--show-jid'], 'show_jid', 'Print the job id first.'),
+  switchOption(['--summary'], 'cli_summary', 'Print counts of answers and failures at the end.'),
+  switchOption(['--output-diff'], 'state_output_diff', 'Show only states that changed something.'),
+];
+
+const batches: OptionSpec[] = [
   {
     flags: ['-b', '--batch', '--batch-size'],
     dest: 'batch',
@@ -58,6 +75,10 @@ const own: OptionSpec[] = [
     help: 'Run in batches when at least this many minions are targeted.',
   },
   { flags: ['--batch-safe-size'], dest: 'batch_safe_size', default: 8, help: 'Size of those batches.' },
+  switchOption(['--failhard'], 'failhard', 'Stop a batch at the first failure.'),
+];
+
+const returners: OptionSpec[] = [
   {
     flags: ['--return'],
     dest: 'return',
@@ -78,25 +99,20 @@ const own: OptionSpec[] = [
     metavar: 'RETURNER_KWARGS',
     help: 'Options for the returner, as YAML.',
   },
-  docOption('function or module'),
+];
+
+const others = (): OptionSpec[] => [
   {
     flags: ['--args-separator'],
     dest: 'args_separator',
     default: ',',
     help: 'Separator of the arguments of several functions in one command, when commas occur in them.',
   },
-  switchOption(['--summary'], 'cli_summary', 'Print counts of answers and failures at the end.'),
-  {
-    flags: ['--metadata'],
-    dest: 'metadata',
-    default: '',
-    metavar: 'METADATA',
-    help: 'Data stored with the job, by which it can be found.',
-  },
-  { ...switchOption(['--start-event'], 'start_event', 'Minions announce that they received the job.'), ours: true },
-  switchOption(['--output-diff'], 'state_output_diff', 'Show only states that changed something.'),
   switchOption(['--config-dump'], 'config_dump', 'Print the effective master configuration and stop.'),
-  switchOption(['--preview-target'], 'preview_target', 'List the minions that the target matches, and run nothing.'),
+  argsStdinOption,
+  noParseOption(),
+  ...executorOptions,
+  hardCrashOption(),
 ];
 
 const halite: OptionSpec[] = [
@@ -142,18 +158,19 @@ export const saltSpec = (): CommandSpec => ({
   usage: "%prog [options] '<target>' <function> [arguments]",
   description: 'Runs functions on any number of minions at once and prints what they return.',
   epilog: epilogOf('salt'),
-  options: [
-    ...basicOptions(),
-    ...executorOptions,
-    timeoutOption(5),
-    argsStdinOption,
-    hardCrashOption(),
-    noParseOption(),
-    ...own,
-  ],
+  options: [...basicOptions(), docOption('function or module')],
   groups: [
     ...targetGroups(true),
+    { title: 'Job Options', description: 'What is sent, and how long its answers are waited for.', options: jobs },
+    { title: 'Batch Options', description: 'A part of the minions at a time.', options: batches },
+    {
+      title: 'Progress Options',
+      description: 'What is shown while minions answer, and at the end.',
+      options: progress,
+    },
     { title: 'Halite Options', description: 'Not in Salt.', options: halite },
+    { title: 'Returner Options', description: 'Where else results go.', options: returners },
+    { title: 'Further Options', options: others() },
     authGroup(true),
     outputGroup('salt'),
     loggingGroup({ logFile: '/var/log/salt/master' }),

@@ -80,6 +80,12 @@ export const userOption = (prog: string): OptionSpec => ({
   help: `Run ${prog} as this user.`,
 });
 
+export const proxyIdOption: OptionSpec = {
+  flags: ['--proxyid'],
+  dest: 'proxyid',
+  help: 'Id of the proxy minion.',
+};
+
 export const jidOption: OptionSpec = { flags: ['--jid'], dest: 'jid', help: 'Use this job id instead of a new one.' };
 
 export const docOption = (what: string): OptionSpec => ({
@@ -279,3 +285,13 @@ export const loggingGroup = ({ logFile, flags, fileDest }: LogGroupOptions): Opt
 /** Last lines of every help text. */
 export const epilogOf = (prog: string): string =>
   `More about ${prog}: "man ${prog}", or the manual that comes with Halite.`;
+
+/** Procedures that change much show what they would do. */
+export const dryRunOption: OptionSpec = {
+  ours: true,
+  flags: ['--dry-run'],
+  dest: 'dry_run',
+  action: 'store_true',
+  default: false,
+  help: 'With master.*: only show what would be done.',
+};

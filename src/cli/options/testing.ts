@@ -6,6 +6,7 @@ import { saltCallSpec } from './salt-call.ts';
 import { saltCpSpec } from './salt-cp.ts';
 import { saltKeySpec } from './salt-key.ts';
 import { saltRunSpec } from './salt-run.ts';
+import { saltSshSpec } from './salt-ssh.ts';
 
 export const commandSpecs: Readonly<Record<string, () => CommandSpec>> = {
   salt: saltSpec,
@@ -15,4 +16,5 @@ export const commandSpecs: Readonly<Record<string, () => CommandSpec>> = {
   'salt-master': saltMasterSpec,
   'salt-minion': saltMinionSpec,
   'salt-run': saltRunSpec,
+  'salt-ssh': saltSshSpec,
 };

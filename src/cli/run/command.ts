@@ -1,10 +1,12 @@
 // The command `salt-run`: asks the master to run a runner and prints its result.
 import { textField } from '../../base/codec/fields.ts';
 import { JsonText } from '../../base/codec/json/index.ts';
-import { dictGet, dictHas, dictSize, fieldOf, isDict, type Value } from '../../base/codec/value.ts';
+import { asText, dictGet, dictHas, dictSize, fieldOf, isDict, type Value } from '../../base/codec/value.ts';
 import { parseInput } from '../../base/codec/yaml/cli-value.ts';
 import { loadClientConfig } from '../../base/config/client.ts';
+import { configDirOf } from '../../base/config/load-files.ts';
 import type { ClientOpts } from '../../base/config/opts.ts';
+import { HaliteError } from '../../base/errors/index.ts';
 import { exitCodes } from '../../base/util/exit-codes.ts';
 import type { RunnerItem } from '../../engine/client/api.ts';
 import { connectLocal } from '../../engine/client/local.ts';
@@ -13,10 +15,13 @@ import { leaveOnSignals } from '../interrupt.ts';
 import { type Terminal, terminal } from '../io.ts';
 import { keepOrder } from '../keep-order.ts';
 import { loadCommandSettings } from '../links.ts';
+import type { LocalCall } from '../local-call.ts';
+import { externalCaller } from '../login.ts';
 import { saltRunSpec } from '../options/salt-run.ts';
+import type { ParsedCommandLine } from '../optparse.ts';
 import { Display } from '../output.ts';
 import { outputOptions } from '../output-options.ts';
-import { refuseExternalAuth, refuseOwnJid } from '../refusals.ts';
+import { refuseOwnJid } from '../refusals.ts';
 import { flagOption, noParseOf, type Settings, textOption } from '../settings.ts';
 import { notThere, suggestionFor } from '../suggest.ts';
 
@@ -59,18 +64,22 @@ export function exitCodeOf(result: RunnerResult): number {
 async function runRunner(settings: Settings<ClientOpts>, fun: string, words: readonly string[]): Promise<number> {
   const { io } = settings;
   const { args, kwargs } = parseInput(words, { noParse: noParseOf(settings) });
+  if (flagOption(settings, 'dry_run')) kwargs['dry_run'] = true;
   const sql = textOption(settings, 'sql');
   if (sql) kwargs['sql'] = sql;
   const display = new Display(outputOptions(settings, { fun }), io);
-  const client = await connectLocal(settings.opts);
+  const client = await connectLocal(settings.opts, await externalCaller(settings));
   const release = leaveOnSignals(io);
+  let jid = '';
   try {
     const background = flagOption(settings, 'async');
     for await (const item of client.runner(fun, args, kwargs, { async: background })) {
       if (item.type === 'progress') io.err(`${item.text}\n`);
       else if (item.type === 'print') io.out(`${item.text}\n`);
-      else if (item.type === 'started' && background) announce(item.jid, io);
-      else if (item.type === 'result') {
+      else if (item.type === 'started') {
+        jid = item.jid;
+        if (background) announce(jid, io);
+      } else if (item.type === 'result') {
         const { data, out } = resultParts(item);
         if (item.inOrder) keepOrder(data);
         if (!flagOption(settings, 'quiet')) await display.show(data, out, item.retcode);
@@ -80,11 +89,21 @@ async function runRunner(settings: Settings<ClientOpts>, fun: string, words: rea
       }
     }
     return exitCodes.ok;
+  } catch (error) {
+    throw jid !== '' && error instanceof HaliteError && error.code === 'wire.closed'
+      ? endedWithMaster(fun, jid)
+      : error;
   } finally {
     release();
     client.close();
   }
 }
+
+/** Unlike a job, a runner runs in the master. */
+const endedWithMaster = (fun: string, jid: string): HaliteError =>
+  new HaliteError('wire.closed', `The master ended, and the runner ${fun} (${jid}) with it`, {
+    hint: 'Jobs that it started go on. When the master runs again, see them with: salt-run jobs.list_jobs',
+  });
 
 function announce(jid: string, io: Terminal): void {
   io.err(
@@ -92,6 +111,13 @@ function announce(jid: string, io: Terminal): void {
       'event bus or by examining the master job cache, if configured. ' +
       `This execution is running under tag salt/run/${jid}\n`,
   );
+}
+
+/** A procedure that runs in this process, with the folder that the configuration was read from. */
+function localCall(settings: Settings<ClientOpts>, parsed: ParsedCommandLine, words: readonly string[]): LocalCall {
+  const { args, kwargs } = parseInput(words, { noParse: noParseOf(settings) });
+  const configDir = configDirOf(asText(parsed.values['config_dir']), process.env);
+  return { configDir, args, kwargs, dryRun: flagOption(settings, 'dry_run'), io: settings.io };
 }
 
 /** Runs `salt-run` with these arguments and returns its exit code. */
@@ -103,7 +129,14 @@ export async function saltRun(argv: readonly string[], io: Terminal = terminal):
   const doc = flagOption(settings, 'doc');
   if (doc && words.length > 0) return usageExit(spec, 'You can only get documentation for one method at one time', io);
   if (doc || fun === '') return printDocs(settings, fun);
-  refuseExternalAuth(settings);
+  if (fun.startsWith('master.')) {
+    const { isLocal, runLocal } = await import('../moving/command.ts');
+    if (isLocal(fun)) return runLocal(fun, localCall(settings, parsed, words));
+  }
+  if (fun === 'bootstrap.minion') {
+    const { bootstrapMinion } = await import('../bootstrap/minion.ts');
+    return bootstrapMinion(fun, localCall(settings, parsed, words));
+  }
   refuseOwnJid(settings);
   return runRunner(settings, fun, words);
 }

@@ -9,13 +9,14 @@ import { connectLocal } from '../../engine/client/local.ts';
 import { printHelp, readCommandLine } from '../command-line.ts';
 import { type Terminal, terminal } from '../io.ts';
 import { loadCommandSettings } from '../links.ts';
+import { externalCaller } from '../login.ts';
 import { saltSpec } from '../options/salt.ts';
 import { Display } from '../output.ts';
 import { outputOptions } from '../output-options.ts';
-import { refuseExternalAuth } from '../refusals.ts';
 import { flagOption, type Settings, textOption } from '../settings.ts';
 import { noMatch } from './no-match.ts';
 import { publishAndShow } from './publish-and-show.ts';
+import { sendJob } from './reattach.ts';
 import { publishCall, readRequest, type SaltRequest } from './request.ts';
 
 async function dumpConfig(settings: Settings<ClientOpts>): Promise<number> {
@@ -26,12 +27,10 @@ async function dumpConfig(settings: Settings<ClientOpts>): Promise<number> {
 
 /** --async: prints the jid and does not wait. */
 async function publishOnly(client: LocalClient, call: LocalPublish, io: Terminal): Promise<number> {
-  for await (const item of client.publish(call)) {
-    if (item.type !== 'job') continue;
-    io.out(`Executed command with job ID: ${item.jid}\n`);
-    return exitCodes.ok;
-  }
-  return exitCodes.noReturn;
+  const jid = await sendJob(client, call);
+  if (jid === '') return exitCodes.noReturn;
+  io.out(`Executed command with job ID: ${jid}\n`);
+  return exitCodes.ok;
 }
 
 /** Errors about the target are answers for the operator, printed where Salt prints them, with an empty result. */
@@ -62,7 +61,7 @@ function unknownNodegroup(settings: Settings<ClientOpts>, request: SaltRequest):
 async function withMaster(settings: Settings<ClientOpts>, request: SaltRequest): Promise<number> {
   const extra = { fun: request.fun, arg: request.arg };
   const display = new Display(outputOptions(settings, extra), settings.io);
-  const client = await connectLocal(settings.opts);
+  const client = await connectLocal(settings.opts, await externalCaller(settings, true));
   try {
     if (flagOption(settings, 'preview_target')) {
       return await (await import('./preview.ts')).showPreview(client, settings, request, display);
@@ -87,6 +86,5 @@ export async function salt(argv: readonly string[], io: Terminal = terminal): Pr
   if (lacking && !flagOption(settings, 'config_dump')) await printHelp(spec, io);
   if (flagOption(settings, 'config_dump')) return dumpConfig(settings);
   const request = await readRequest(settings);
-  refuseExternalAuth(settings);
   return unknownNodegroup(settings, request) ?? withMaster(settings, request);
 }

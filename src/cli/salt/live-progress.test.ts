@@ -14,6 +14,14 @@ it('shows the progress of the job', () => {
   expect(progressText({ done: 1, total: 1, text: 'x'.repeat(200) })).toHaveLength(79);
 });
 
+it('never fills a line of the terminal, however narrow', () => {
+  const line = { done: 1500, total: 2000, text: 'web1: unpacking' };
+  for (const columns of [20, 40, 49, 50, 60, 80, 200])
+    expect([columns, progressText(line, columns).length < columns]).toEqual([columns, true]);
+  expect(progressText(line, 40)).toBe('75%  Returns: [1500/2000]  web1: unpack');
+  expect(progressText({ ...line, text: 'x'.repeat(300) }, 300)).toHaveLength(119);
+});
+
 describe('is drawn', () => {
   it('by default only for many targets on a terminal', () => {
     const few = make({});

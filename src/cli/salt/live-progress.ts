@@ -5,7 +5,8 @@ import type { Terminal } from '../io.ts';
 
 const wipe = '\r\x1b[K';
 const bar = 20;
-const width = 79;
+/** More of a minion's output than fits here is not read in passing. */
+const widest = 119;
 
 export interface ProgressLine {
   readonly done: number;
@@ -14,12 +15,16 @@ export interface ProgressLine {
   readonly text: string;
 }
 
-/** `[#####               ] 25%  Returns: [5/20]  web1: unpacking` */
-export function progressText({ done, total, text }: ProgressLine): string {
+/**
+ * `[#####               ] 25%  Returns: [5/20]  web1: unpacking`, in one line of the terminal: what wraps could not be
+ * erased again.
+ */
+export function progressText({ done, total, text }: ProgressLine, columns = 80): string {
   const share = total === 0 ? 1 : Math.min(1, done / total);
   const filled = Math.floor(share * bar);
-  const head = `[${'#'.repeat(filled).padEnd(bar)}] ${Math.floor(share * 100)}%  Returns: [${done}/${total}]`;
-  return text === '' ? head : `${head}  ${visibleLine(text)}`.slice(0, width);
+  const counts = `${Math.floor(share * 100)}%  Returns: [${done}/${total}]`;
+  const head = columns < 50 ? counts : `[${'#'.repeat(filled).padEnd(bar)}] ${counts}`;
+  return (text === '' ? head : `${head}  ${visibleLine(text)}`).slice(0, Math.min(widest, Math.max(columns - 1, 10)));
 }
 
 export interface ProgressOptions {
@@ -29,7 +34,12 @@ export interface ProgressOptions {
   readonly never: boolean;
   readonly io: Terminal;
   readonly isTerminal?: () => boolean;
+  /** Of the terminal, which may be resized meanwhile. */
+  readonly columns?: () => number;
 }
+
+/** A terminal that can erase a line; `dumb` is what Emacs and logs of builds say they are. */
+const canErase = (): boolean => isatty(2) && process.env['TERM'] !== 'dumb';
 
 /** Shown on a terminal on request, and by default from this many targets on. */
 const many = 20;
@@ -43,7 +53,7 @@ export class LiveProgress {
 
   constructor(options: ProgressOptions) {
     this.#options = options;
-    this.#terminal = (options.isTerminal ?? (() => isatty(2)))();
+    this.#terminal = (options.isTerminal ?? canErase)();
   }
 
   start(total: number): void {
@@ -74,7 +84,8 @@ export class LiveProgress {
 
   #draw(): void {
     if (!this.#on) return;
-    this.#options.io.err(`${this.#shown ? wipe : ''}${progressText(this.#line)}`, 'all');
+    const columns = (this.#options.columns ?? (() => process.stderr.columns))() || 80;
+    this.#options.io.err(`${this.#shown ? wipe : ''}${progressText(this.#line, columns)}`, 'all');
     this.#shown = true;
   }
 }

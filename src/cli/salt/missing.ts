@@ -7,7 +7,7 @@ import type { MissingReason } from '../../engine/client/api.ts';
 import type { MissingItem, Tally } from './tally.ts';
 
 /** Reasons after which a result may still arrive. */
-const later = new Set(['silent', 'accepted-silent', 'no-record', 'duplicate-id']);
+const later = new Set(['silent', 'accepted-silent', 'no-record', 'duplicate-id', 'below-silent']);
 
 const lookUp = (jid: string): string =>
   'The minions may not have all finished running and any remaining minions will return upon completion. ' +
@@ -50,16 +50,44 @@ export function withReasons(
 /** Number of minions listed on Ctrl-C before the list is truncated. */
 const named = 10;
 
+type Open = Pick<Tally, 'jid' | 'batch' | 'open'>;
+
+/** The minions that have not answered yet, with their last output. */
+function openLine(tally: Open): string[] {
+  const open = tally.open();
+  const names = open.map(([id, text]) => (text ? `${id} (${text})` : id));
+  return open.length > 0 ? [`No result yet from ${listFirst(names, named)}.`] : [];
+}
+
 /** The text that Salt prints on Ctrl-C, and the minions that have not answered yet. */
-export function interruptText(tally: Pick<Tally, 'jid' | 'batch' | 'open'>): string {
+export function interruptText(tally: Open): string {
   const { jid } = tally;
   if (jid === '') return '\nExiting gracefully on Ctrl-c\n';
   const lines = [`\nExiting gracefully on Ctrl-c\nThis job's jid is: ${jid}\n${lookUp(jid)}`];
-  const open = tally.open();
-  if (open.length > 0) {
-    const names = open.map(([id, text]) => (text ? `${id} (${text})` : id));
-    lines.push(`No result yet from ${listFirst(names, named)}.`);
-  }
+  lines.push(...openLine(tally));
   if (tally.batch) lines.push(`The batch continues without this command. To stop it: salt-run jobs.cancel ${jid}`);
   return `${lines.join('\n')}\n`;
 }
+
+/** The master ended for good: what goes on without it, and where the rest can be seen. */
+export function goneText(tally: Open & Pick<Tally, 'others' | 'sent'>, why: string): string {
+  const { jid, others } = tally;
+  const lookup = `salt-run jobs.lookup_jid ${jid}`;
+  if (!tally.sent) {
+    const where = others.length > 0 ? `On ${listFirst(others, named)}` : 'When it runs again, on this machine';
+    return `${why} It did not say whether the job ${jid} was sent.\n${where}: ${lookup}`;
+  }
+  const next =
+    others.length > 0
+      ? [`The other masters go on with it. On ${listFirst(others, named)}: ${lookup}`]
+      : [
+          `When it runs again, on this machine: ${lookup}`,
+          'Halite minions with several masters give their results to another one meanwhile: the same command there shows them.',
+        ];
+  const kept = others.length > 0 ? '' : ', which keep their results for this master';
+  return [`${why} The job ${jid} goes on at its minions${kept}.`, ...openLine(tally), ...next].join('\n');
+}
+
+export const unsentText = (ids: readonly string[]): string =>
+  `The batch ended with the master: the job was not sent to ${listFirst(ids, named)}.\n` +
+  `Send it to them with a target of their names: salt -L ${ids.slice(0, named).join(',')}${ids.length > named ? ',…' : ''}\n`;

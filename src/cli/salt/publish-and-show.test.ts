@@ -195,6 +195,18 @@ describe('together', () => {
   });
 });
 
+describe('a job that is announced', () => {
+  it('prints nothing more than another one, and its header once', async () => {
+    const sending: JobItem = { type: 'sending', jid, others: ['m2'] };
+    const got = await run([sending, job('web1'), answer('web1', true), end], '-v');
+    expect(got.stdout).toBe(`Executing job with jid ${jid}\n${'-'.repeat(43)}\n\nweb1:\n    True\n`);
+    expect(got.call.announce).toBe(true);
+    expect((await run([sending, job('web1'), answer('web1', true), end], '--static', '--out=json')).stdout).toBe(
+      '{\n    "web1": true\n}\n',
+    );
+  });
+});
+
 describe('in batches', () => {
   it('prints steps, job ids and return codes as Salt does', async () => {
     const items: JobItem[] = [

@@ -2,11 +2,13 @@
 import type { ClientOpts } from '../../base/config/opts.ts';
 import { exitCodes } from '../../base/util/exit-codes.ts';
 import type { JobItem, LocalClient, LocalPublish } from '../../engine/client/api.ts';
+import { commandLog } from '../command-log.ts';
 import { chooseOutputter, type Display } from '../output.ts';
 import { flagOption, type Settings, textOption } from '../settings.ts';
 import { suggestionFor } from '../suggest.ts';
 import { LiveProgress } from './live-progress.ts';
 import { interruptText } from './missing.ts';
+import { followJob } from './reattach.ts';
 import { Tally } from './tally.ts';
 import { batchView, docsView, type JobView, staticView, streamView, type ViewOptions } from './views.ts';
 
@@ -88,7 +90,10 @@ class JobDisplay {
       progress.update({ text: `${item.id}: ${item.text}` });
       return;
     }
-    if (item.type === 'job') progress.start(item.minions.length + item.missing.length);
+    if (item.type === 'job') {
+      commandLog.note('info', `job ${item.jid}: ${item.minions.length} minions, ${item.missing.length} not connected`);
+      progress.start(item.minions.length + item.missing.length);
+    }
     progress.clear();
     if (item.type === 'batch' && this.mode === 'stream') this.#switchToBatch();
     await this.#view.item(item, tally);
@@ -119,7 +124,15 @@ export async function publishAndShow(
   const watch = new JobDisplay(mode, await viewFor(mode, options, settings), options, settings);
   const release = onInterrupt(settings, watch.tally, watch.progress);
   try {
-    for await (const item of client.publish(call)) await watch.take(item);
+    const { tally, progress } = watch;
+    const following = { client, opts: settings.opts, call, tally, io: settings.io, clear: () => progress.clear() };
+    try {
+      for await (const item of followJob(following)) await watch.take(item);
+    } catch (error) {
+      // What came before the master ended is shown too.
+      if (tally.sent) await watch.end();
+      throw error;
+    }
     await watch.end();
   } finally {
     watch.progress.clear();

@@ -1,14 +1,18 @@
 // The doctor's checks of this machine: a master, a minion, or both, according to configuration and processes.
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { loadMasterConfig, loadMinionConfig, type MasterOpts, type MinionOpts } from '../../../base/config/index.ts';
 import { fingerprint } from '../../../base/crypto/index.ts';
 import { messageOf } from '../../../base/errors/index.ts';
+import { placesOf } from '../../../engine/python/find.ts';
+import { examineCluster } from './cluster.ts';
 import { examineConfiguration, examineRoots } from './configuration.ts';
 import { type Finding, Findings } from './finding.ts';
 import { examineDisk, examinePrivateKey } from './folders.ts';
 import { examineMasters, probePort } from './masters.ts';
+import { examineLock, examineSpool } from './minion-state.ts';
 import { examineProcesses } from './processes.ts';
+import { examineRights } from './rights.ts';
 import { examineTrees } from './trees.ts';
 
 const has = (configDir: string, role: string): boolean =>
@@ -43,9 +47,11 @@ async function examineMaster(findings: Findings, configDir: string): Promise<boo
   const { opts } = loaded;
   examineConfiguration(findings, loaded);
   for (const name of ['file_roots', 'pillar_roots']) examineRoots(findings, name, loaded.given[name] ?? null);
-  examineTrees(findings, [opts.raw['file_roots'] ?? null, opts.raw['pillar_roots'] ?? null]);
+  examineTrees(findings, [opts.raw['file_roots'] ?? null, opts.raw['pillar_roots'] ?? null], placesOf(opts.raw));
+  await examineRights(findings, opts);
   examineDisk(findings, opts.cachedir);
   examinePrivateKey(findings, join(opts.pki_dir, 'master.pem'), 'salt-master');
+  await examineCluster(findings, loaded, configDir);
   const runs = examineProcesses(findings, 'salt-master', configDir);
   if (!runs) await examineFreePorts(findings, opts);
   return runs;
@@ -72,10 +78,11 @@ async function examineMinion(findings: Findings, configDir: string): Promise<voi
   examineConfiguration(findings, loaded);
   examineDisk(findings, opts.cachedir);
   examinePrivateKey(findings, join(opts.pki_dir, 'minion.pem'), 'salt-minion');
-  examineProcesses(findings, 'salt-minion', configDir);
+  const runs = examineProcesses(findings, 'salt-minion', configDir);
+  examineLock(findings, opts, runs);
   await examineMasters(findings, opts, join(configDir, 'minion'));
   examineTrust(findings, opts);
-  examineSpool(findings, opts);
+  await examineSpool(findings, opts);
 }
 
 /** A master key that is not the expected one is the most frequent problem after moving a master. */
@@ -90,15 +97,4 @@ function examineTrust(findings: Findings, opts: MinionOpts): void {
       `compare with the master's own: salt-key -F master; then rm ${path} or correct master_finger, and systemctl restart salt-minion`,
     );
   else findings.fine(`The trusted key of the master is ${print}`);
-}
-
-/** Results that no master has accepted yet. */
-function examineSpool(findings: Findings, opts: MinionOpts): void {
-  const folder = join(opts.cachedir, 'halite', 'spool');
-  const waiting = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.p')).length : 0;
-  if (waiting > 0)
-    findings.warning(
-      `${waiting} result${waiting === 1 ? ' waits' : 's wait'} for a master in ${dirname(folder)}`,
-      'nothing: they are delivered when the master is reachable again',
-    );
 }

@@ -3,6 +3,8 @@ import { lookup } from 'node:dns/promises';
 import { connect } from 'node:net';
 import { type MasterAddress, type MinionOpts, masterAddresses } from '../../../base/config/index.ts';
 import { messageOf } from '../../../base/errors/index.ts';
+import { checkMasterType } from '../../../minion/link/masters/order.ts';
+import { askMaster, type MasterOpinion } from './ask-master.ts';
 import type { Findings } from './finding.ts';
 
 const patienceMs = 3000;
@@ -38,13 +40,17 @@ async function addressesOf(host: string): Promise<string[]> {
 
 export async function examineMasters(findings: Findings, opts: MinionOpts, file: string): Promise<void> {
   if (opts.master_type === 'disable') return findings.fine('It has no master, as master_type: disable says');
+  if (opts.master_type === 'func')
+    return findings.fine(`Its master is what the function ${String(opts.master)} returns (master_type: func)`);
   let masters: MasterAddress[];
   try {
+    checkMasterType(opts);
     masters = masterAddresses(opts);
   } catch (error) {
     return findings.problem(messageOf(error), `correct master in ${file}`);
   }
   const seen = new Map<string, string>();
+  const opinions = new Map<string, MasterOpinion>();
   for (const { host, port } of masters) {
     const addresses = await addressesOf(host);
     if (addresses.length === 0) {
@@ -57,17 +63,48 @@ export async function examineMasters(findings: Findings, opts: MinionOpts, file:
     const places = addresses.map((address) => `${address}:${port}`);
     const known = places.find((place) => seen.has(place));
     if (known !== undefined) {
-      findings.problem(
-        `The masters ${seen.get(known)} and ${host} are the same one (${known}): its jobs run twice`,
+      findings.warning(
+        `The masters ${seen.get(known)} and ${host} are the same one (${known}): it is used once`,
         `remove one of them from master in ${file}, then: systemctl restart salt-minion`,
       );
       continue;
     }
     for (const place of places) seen.set(place, host);
-    await examinePorts(findings, host, [
+    const reachable = await examinePorts(findings, host, [
       [port, 'master_port, where results go'],
       [opts.publish_port ?? 4505, 'publish_port, where jobs come from'],
     ]);
+    if (!reachable) continue;
+    const opinion = await askMaster(opts, { host, port });
+    if (opinion) opinions.set(`${host}:${port}`, opinion);
+  }
+  examineOpinions(findings, opts, opinions, file);
+}
+
+/** What each master says to this minion: other keys, other states of the own key, two names of one member. */
+function examineOpinions(
+  findings: Findings,
+  opts: MinionOpts,
+  opinions: ReadonlyMap<string, MasterOpinion>,
+  file: string,
+): void {
+  const members = new Map<string, string>();
+  for (const [name, opinion] of opinions) {
+    if (opinion.kind === 'refused') {
+      findings.problem(
+        `The master ${name} does not take this minion: ${opinion.text}`,
+        `on the master: salt-key -f ${opts.id}, and salt-key -F master to compare`,
+      );
+      continue;
+    }
+    const { member } = opinion;
+    const known = member === undefined ? undefined : members.get(member);
+    if (known !== undefined)
+      findings.warning(
+        `The masters ${known} and ${name} are the same member of a cluster`,
+        `remove one of them from master in ${file}`,
+      );
+    else if (member !== undefined) members.set(member, name);
   }
 }
 
@@ -75,7 +112,7 @@ async function examinePorts(
   findings: Findings,
   host: string,
   ports: readonly (readonly [number, string])[],
-): Promise<void> {
+): Promise<boolean> {
   const refused = await Promise.all(
     ports.map(async ([port, what]) => ({ port, what, error: await probePort(host, port) })),
   );
@@ -86,6 +123,7 @@ async function examinePorts(
         `on the master: halite doctor; on the way: open port ${port}`,
       );
   }
-  if (refused.every(({ error }) => error === undefined))
-    findings.fine(`The master ${host} can be reached at ${ports.map(([port]) => port).join(' and ')}`);
+  const reachable = refused.every(({ error }) => error === undefined);
+  if (reachable) findings.fine(`The master ${host} can be reached at ${ports.map(([port]) => port).join(' and ')}`);
+  return reachable;
 }

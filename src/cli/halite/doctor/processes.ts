@@ -17,7 +17,7 @@ const read = (path: string): string => {
   }
 };
 
-const realFolder = (path: string): string => {
+export const realFolder = (path: string): string => {
   try {
     return realpathSync(path);
   } catch {
@@ -35,8 +35,10 @@ export function configDirIn(argv: readonly string[], fallback: string): string {
   return fallback;
 }
 
-function argvOf(pid: number): string[] {
-  return read(`/proc/${pid}/cmdline`).split('\0').filter(Boolean);
+/** A program that renames itself, as Salt's daemons do, leaves one text with spaces. */
+export function argvOf(pid: number): string[] {
+  const words = read(`/proc/${pid}/cmdline`).split('\0').filter(Boolean);
+  return words.length === 1 ? (words[0]?.split(/\s+/).filter(Boolean) ?? []) : words;
 }
 
 /** The program itself, or run by Python or node. */
@@ -44,7 +46,7 @@ const isDaemon = (argv: readonly string[], program: string): boolean =>
   argv.slice(0, 3).some((word) => basename(word) === program);
 
 /** Daemons of that name, without their own child processes. */
-function runningDaemons(program: string): DaemonProcess[] {
+export function runningDaemons(program: string): DaemonProcess[] {
   const found = new Map<number, { readonly ppid: number; readonly argv: string[] }>();
   for (const { pid, ppid } of listProcesses()) {
     const argv = argvOf(pid);

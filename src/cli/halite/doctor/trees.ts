@@ -1,5 +1,6 @@
-// Files in the state and pillar trees that were written for Python and do not run here.
-import { closeSync, type Dirent, openSync, readdirSync, readSync } from 'node:fs';
+// Files in the state and pillar trees that were written for Python and do not run here: kinds that are not supported, and all of
+// them on a machine without Python.
+import { closeSync, type Dirent, existsSync, openSync, readdirSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { asList, isDict, type Value } from '../../../base/codec/value.ts';
 import { listFirst } from '../../../base/util/list-first.ts';
@@ -8,8 +9,9 @@ import type { Findings } from './finding.ts';
 /** Larger trees are examined only in part; the doctor must not take minutes. */
 const mostFiles = 20_000;
 const mostNamed = 5;
-const extensionFolder =
-  /^_(modules|states|grains|returners|runners|pillar|renderers|beacons|utils|output|sdb|tops|wheel)$/;
+const supportedFolder =
+  /^_(modules|states|grains|returners|runners|pillar|renderers|beacons|utils|sdb|wheel|auth|engines|output|tops|roster|executors|serializers|proxy)$/;
+const refusedFolder = /^_(clouds|thorium|log_handlers|queues|tokens|fileserver|cache|wrapper|netapi|matchers)$/;
 const pythonRenderer = /^#!.*\b(py|pyobjects|pydsl|mako|wempy|cheetah|genshi)\b/;
 
 function foldersIn(roots: Value): string[] {
@@ -42,38 +44,55 @@ function firstLine(path: string): string {
 
 export interface PythonFiles {
   readonly extensions: string[];
+  /** Extensions of kinds that do not run in Python. */
+  readonly refused: string[];
   readonly rendered: string[];
 }
 
+export type Place = 'tree' | 'extensions' | 'refused';
+
 /** Extensions in Python, and SLS files that need a renderer in Python. */
 export function pythonFiles(folders: readonly string[]): PythonFiles {
-  const found: PythonFiles = { extensions: [], rendered: [] };
-  const waiting = folders.map((path) => ({ path, extension: false }));
+  const found: PythonFiles = { extensions: [], refused: [], rendered: [] };
+  const waiting = folders.map((path): { path: string; place: Place } => ({ path, place: 'tree' }));
   let left = mostFiles;
   for (let next = waiting.shift(); next && left > 0; next = waiting.shift()) {
     for (const entry of entriesOf(next.path)) {
       if (--left < 0) break;
       const path = join(next.path, entry.name);
       if (entry.isDirectory() && entry.name !== '.git') {
-        waiting.push({ path, extension: next.extension || extensionFolder.test(entry.name) });
-      } else if (next.extension && entry.name.endsWith('.py') && entry.name !== '__init__.py')
-        found.extensions.push(path);
+        waiting.push({ path, place: next.place === 'tree' ? placeOf(entry.name) : next.place });
+      } else if (next.place !== 'tree' && entry.name.endsWith('.py') && entry.name !== '__init__.py')
+        found[next.place].push(path);
       else if (entry.name.endsWith('.sls') && pythonRenderer.test(firstLine(path))) found.rendered.push(path);
     }
   }
   return found;
 }
 
-export function examineTrees(findings: Findings, roots: readonly Value[]): void {
-  const { extensions, rendered } = pythonFiles([...new Set(roots.flatMap(foldersIn))]);
+/** What the files in a folder of that name are. */
+export function placeOf(folder: string): Place {
+  if (supportedFolder.test(folder)) return 'extensions';
+  return refusedFolder.test(folder) ? 'refused' : 'tree';
+}
+
+/** `pythonPlaces`: where a Python is looked for. */
+export function examineTrees(findings: Findings, roots: readonly Value[], pythonPlaces: readonly string[]): void {
+  const { extensions, refused, rendered } = pythonFiles([...new Set(roots.flatMap(foldersIn))]);
+  if (refused.length > 0)
+    findings.warning(
+      `Extensions of these kinds run in Python on Salt minions only: ${listFirst(refused, mostNamed)}`,
+      'write them in TypeScript for Halite (docs/guide/extensions.md); both can exist next to each other',
+    );
+  if (pythonPlaces.some((path) => existsSync(path))) return;
   if (extensions.length > 0)
     findings.warning(
-      `Extensions in Python run on Salt minions only: ${listFirst(extensions, mostNamed)}`,
-      'write them in TypeScript for Halite minions (docs/guide/extensions.md); both can exist next to each other',
+      `Extensions in Python need Python, which this machine does not have: ${listFirst(extensions, mostNamed)}`,
+      'install python3 or set python_executable (docs/guide/your-python.md)',
     );
   if (rendered.length > 0)
     findings.warning(
-      `SLS files for renderers in Python cannot be rendered: ${listFirst(rendered, mostNamed)}`,
-      'write them with #!jinja|yaml or #!ts (docs/guide/rendering.md)',
+      `SLS files in Python need Python, which this machine does not have: ${listFirst(rendered, mostNamed)}`,
+      'install python3, set python_executable, or write them with #!jinja|yaml or #!ts (docs/guide/rendering.md)',
     );
 }

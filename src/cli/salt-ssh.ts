@@ -1,0 +1,5 @@
+// Command `salt-ssh`: functions on hosts over SSH.
+import { run } from './main.ts';
+import { saltSsh } from './ssh/command.ts';
+
+run(saltSsh);
