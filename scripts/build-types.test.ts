@@ -23,7 +23,7 @@ afterAll(() => rmSync(project, { recursive: true, force: true }));
 /** TypeScript in the guides that is a file of its own: it imports what it uses. */
 function examples(): Record<string, string> {
   const found: Record<string, string> = {};
-  for (const page of readdirSync(join(root, 'docs/guide'))) {
+  for (const page of readdirSync(join(root, 'docs/guide')).filter((name) => name.endsWith('.md'))) {
     const blocks = readFileSync(join(root, 'docs/guide', page), 'utf8').matchAll(/^```ts\n(.*?)^```/gms);
     for (const [index, [, code = '']] of [...blocks].entries())
       if (/^import /m.test(code)) found[`${page.replace('.md', '')}-${index + 1}.ts`] = code;

@@ -4,19 +4,21 @@ import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   copyFileSync,
+  cpSync,
   existsSync,
-  mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { buildConsole } from './build-console.mjs';
+import { commands } from './commands.mjs';
 import { writeTable } from './gen-builtin.mjs';
+import { makeCodeCache } from './warm-up.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -35,7 +37,14 @@ function sdkEntries() {
 export const programs = {
   'salt-master': 'cli/salt-master.ts',
   'salt-minion': 'cli/salt-minion.ts',
+  'salt-api': 'cli/salt-api.ts',
+  'salt-fleet': 'cli/salt-fleet.ts',
+  'salt-syndic': 'cli/salt-syndic.ts',
+  'salt-proxy': 'cli/salt-proxy.ts',
   'job-process': 'minion/jobs/job-process.ts',
+  'proxy-process': 'minion/proxy/process.ts',
+  'fleet-part': 'fleet/part.ts',
+  'ssh-served': 'ssh/served.ts',
   'pillar-worker': 'engine/pillar/worker.ts',
   'store-writer': 'store/sqlite/writer.ts',
   'store-reader': 'store/sqlite/reader.ts',
@@ -43,18 +52,8 @@ export const programs = {
   ...sdkEntries(),
   testing: 'testing/index.ts',
 };
-/**
- * Commands: output name → source file, and arguments of a harmless run that warms their code cache. `{warm}` is a folder
- * with a small tree of states, see writeWarmUp.
- */
-export const commands = {
-  salt: { file: 'cli/salt.ts', warmUp: ['-c', '/nonexistent', 'x', 'test.ping'] },
-  'salt-call': { file: 'cli/salt-call.ts', warmUp: ['--local', '-c', '{warm}', 'state.apply'] },
-  'salt-cp': { file: 'cli/salt-cp.ts', warmUp: ['-c', '/nonexistent', 'x', '/dev/null', '/nonexistent'] },
-  'salt-key': { file: 'cli/salt-key.ts', warmUp: ['--version'] },
-  halite: { file: 'cli/halite.ts', warmUp: ['-c', '/nonexistent', 'doctor'] },
-  'salt-run': { file: 'cli/salt-run.ts', warmUp: ['-c', '/nonexistent', 'test.arg'] },
-};
+/** Programs of salt-ssh: the one that its targets run, which is sent there, and the one that answers ssh. */
+const remotes = { 'ssh-job': 'minion/ssh/job.ts', 'ssh-askpass': 'ssh/askpass-program.ts' };
 
 const common = {
   absWorkingDir: root,
@@ -62,7 +61,10 @@ const common = {
   platform: 'node',
   target: 'node20.19',
   // Libraries are not bundled: loaded from node_modules on first use.
-  external: ['zeromq', 'better-sqlite3', 'mysql2', 'pg', 'ioredis', 'mongodb', 'kafkajs', 'nodemailer', 'sucrase'],
+  external: [
+    ...['zeromq', 'better-sqlite3', 'mysql2', 'pg', 'ioredis', 'mongodb', 'kafkajs', 'nodemailer', 'sucrase'],
+    ...['@nats-io/transport-node', 'bcryptjs', 'ldapts'],
+  ],
   legalComments: 'none',
   logLevel: 'warning',
 };
@@ -72,15 +74,36 @@ export async function buildAll() {
   writeTable();
   const fresh = mkdtempSync(`${root}.dist-`);
   try {
-    await Promise.all([buildPrograms(fresh), buildCommands(fresh)]);
+    await Promise.all([
+      buildPrograms(fresh),
+      buildCommands(fresh),
+      buildConsole(root, fresh),
+      buildRemotes(fresh),
+      buildRemoteSdk(fresh),
+    ]);
     copyFileSync(`${root}scripts/launch.cjs`, `${fresh}/launch.cjs`);
-    for (const [name, { warmUp }] of Object.entries(commands)) makeCodeCache(fresh, name, warmUp);
+    copyPython(`${root}python`, `${fresh}/python`);
+    for (const [name, { warmUp }] of Object.entries(commands)) await makeCodeCache(fresh, `${root}dist`, name, warmUp);
+    writeManPages(fresh);
     rmSync(`${root}dist`, { recursive: true, force: true });
     renameSync(fresh, `${root}dist`);
     chmodSync(`${root}dist`, 0o755);
   } finally {
     rmSync(fresh, { recursive: true, force: true });
   }
+}
+
+/** The worker and the package `salt` for users' Python; what Python compiled meanwhile stays behind. */
+function copyPython(from, to) {
+  cpSync(from, to, { recursive: true, filter: (path) => !path.includes('__pycache__') });
+}
+
+/** `npm install -g` puts them where man finds them. */
+function writeManPages(folder) {
+  const code = `process.argv[1] = 'halite'; require(${JSON.stringify(`${folder}/launch.cjs`)})('halite')`;
+  const words = ['-c', '/nonexistent', 'manual-pages', `${folder}/man`];
+  const { status, stderr } = spawnSync(process.execPath, ['-e', code, 'halite', ...words], { cwd: root });
+  if (status !== 0) throw new Error(`the manual pages could not be written: ${stderr}`);
 }
 
 function buildPrograms(outdir) {
@@ -101,8 +124,8 @@ function buildPrograms(outdir) {
 /**
  * CommonJS, because only that can be compiled from V8's cache; lazily imported files are included and run on demand.
  */
-function buildCommands(outdir) {
-  return build({
+async function buildCommands(outdir) {
+  await build({
     ...common,
     entryPoints: Object.fromEntries(Object.entries(commands).map(([name, { file }]) => [name, `src/${file}`])),
     outdir,
@@ -115,71 +138,56 @@ function buildCommands(outdir) {
     define: { 'import.meta.url': '__bundleUrl' },
     charset: 'ascii',
     banner: {
-      js: "(function (exports, require, module, __filename, __dirname) {const __bundleUrl = require('node:url').pathToFileURL(__filename).href;",
+      js: `(function (exports, require, module, __filename, __dirname) {const __bundleUrl = require('node:url').pathToFileURL(__filename).href;${lazyBuiltin}`,
     },
     footer: { js: '})' },
   });
-}
-
-/** Typical states: their code should be in the cache for state runs. They change nothing outside the folder. */
-const warmUpStates = `{% set out = pillar['out'] %}
-{% for name in ['a', 'b'] %}
-{{ out }}/{{ name }}.conf:
-  file.managed:
-    - source: salt://{{ name }}.txt
-    - makedirs: True
-    - mode: '0644'
-    - require:
-      - test: start
-{% endfor %}
-{{ out }}/template:
-  file.managed:
-    - source: salt://template.j2
-    - template: jinja
-    - context: {text: {{ grains['os'] | lower | yaml_dquote }}}
-    - watch_in:
-      - cmd: after
-{{ out }}/old:
-  file.managed:
-    - contents: new
-{{ out }}/folder:
-  file.directory:
-    - makedirs: True
-after:
-  cmd.run:
-    - name: 'true'
-    - onlyif: test -e /
-start:
-  test.nop: []
-`;
-
-function writeWarmUp(folder) {
-  const write = (path, text) => writeFileSync(join(folder, path), text);
-  for (const name of ['srv', 'pillar', 'out']) mkdirSync(join(folder, name));
-  const roots = [`file_roots: {base: ['${folder}/srv']}`, `pillar_roots: {base: ['${folder}/pillar']}`];
-  write('minion', ['id: warm', 'file_client: local', `root_dir: ${folder}/root`, ...roots, ''].join('\n'));
-  write('pillar/top.sls', 'base:\n  "*": [data]\n');
-  write('pillar/data.sls', `out: ${folder}/out\n`);
-  write('srv/top.sls', 'base:\n  "*": [states]\n');
-  write('srv/states.sls', warmUpStates);
-  for (const name of ['a', 'b']) write(`srv/${name}.txt`, `${name}\n`);
-  write('srv/template.j2', '{% if text %}{{ text }}{% endif %}\n');
-  // One file exists already, so that comparing and printing a difference are in the cache too.
-  write('out/a.conf', 'a\n');
-  write('out/old', 'old\n');
-}
-
-function makeCodeCache(folder, name, warmUp) {
-  const warm = mkdtempSync(join(tmpdir(), 'halite-warm-'));
-  try {
-    writeWarmUp(warm);
-    const env = { ...process.env, HALITE_MAKE_CODE_CACHE: `${root}dist`, NO_COLOR: '1' };
-    const code = `process.argv[1] = '${name}'; require(${JSON.stringify(`${folder}/launch.cjs`)})('${name}')`;
-    const args = warmUp.map((word) => word.replace('{warm}', warm));
-    spawnSync(process.execPath, ['-e', code, name, ...args], { cwd: root, env, timeout: 60_000 });
-  } finally {
-    rmSync(warm, { recursive: true, force: true });
+  for (const name of Object.keys(commands)) {
+    const file = `${outdir}/${name}.cjs`;
+    writeFileSync(
+      file,
+      // Only what our files import by name: what a library requires may be a function.
+      readFileSync(file, 'latin1').replace(/\b(import_\w+)=require\("(node:[a-z_/]+)"\)/g, '$1=__builtin("$2")'),
+      'latin1',
+    );
   }
 }
+
+/** One file each, as small as possible, without libraries: nothing is installed where they run. */
+function buildRemotes(outdir) {
+  return build({
+    ...common,
+    external: common.external.filter((name) => name !== 'sucrase'),
+    entryPoints: Object.fromEntries(Object.entries(remotes).map(([name, file]) => [name, `src/${file}`])),
+    outdir,
+    outExtension: { '.js': '.cjs' },
+    format: 'cjs',
+    minify: true,
+    keepNames: true,
+    define: { 'import.meta.url': '__bundleUrl' },
+    banner: { js: "const __bundleUrl = require('node:url').pathToFileURL(__filename).href;" },
+  });
+}
+
+/** The SDK for extensions of users on targets. */
+function buildRemoteSdk(outdir) {
+  return build({
+    ...common,
+    entryPoints: Object.fromEntries(Object.entries(sdkEntries()).map(([name, file]) => [name, `src/${file}`])),
+    outdir: `${outdir}/ssh-sdk`,
+    splitting: true,
+    chunkNames: 'sdk/chunks/[name]-[hash]',
+    format: 'esm',
+    minify: true,
+    keepNames: true,
+  });
+}
+
+/**
+ * A bundle requires at its start what any of its files imports, and loading `node:crypto` or `node:child_process` alone
+ * takes milliseconds: modules of Node are loaded when something in them is first used.
+ */
+const lazyBuiltin =
+  'const __builtin = (name) => { let found; return new Proxy({}, { get: (_, key) => (found ??= require(name))[key] }); };';
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await buildAll();

@@ -8,6 +8,7 @@ import { installDependencies, root } from './setup.mjs';
 /** Checks that are separate programs: name and arguments of node. */
 export const checkPrograms = {
   types: ['node_modules/typescript/bin/tsc', '-p', '.'],
+  'types of the console': ['node_modules/typescript/bin/tsc', '-p', 'console'],
   'lint and format': ['node_modules/@biomejs/biome/bin/biome', 'check', '--colors=off', '.'],
 };
 

@@ -58,7 +58,7 @@ const have = await implemented();
 const about = [
   'The same repositories one by one, at the commit given: which functions of Salt each of them uses was read by',
   '`node scripts/survey.mjs --write` (see there) into `test/fixtures/usage/survey.json`. A function counts when Salt',
-  "3006.27 or 3008.2 defines it (`test/fixtures/usage/salt-names.json`); functions of a repository's own are set aside.",
+  "3006.27 or 3008.2 defines it (`src/cli/halite/migrate/check/salt-names.json`); functions of a repository's own are set aside.",
   'State functions are those declared, in any form and in any branch of the Jinja; execution functions those called from',
   'Jinja or named by `module.run`, `module.wait`, `salt.function`, `fun:` and slots. A repository is whole when each of',
   'them exists here, and whole on Linux when only functions of other systems are missing.',

@@ -79,17 +79,17 @@ function hasSqlite() {
 }
 
 function sources() {
-  const list = (folder) =>
+  const list = (folder, ends = /\.(ts|mjs)$/) =>
     readdirSync(join(root, folder), { recursive: true })
       .map((name) => `${folder}/${name}`)
       .filter(
         (path) =>
-          /\.(ts|mjs)$/.test(path) &&
+          ends.test(path) &&
           !path.endsWith('.test.ts') &&
           !path.endsWith('.gen.ts') &&
           statSync(join(root, path)).isFile(),
       );
-  return ['package.json', ...list('src'), ...list('scripts')].sort();
+  return ['package.json', ...list('src'), ...list('scripts'), ...list('console', /\.(tsx?|css|html|svg)$/)].sort();
 }
 
 /** In a separate process: esbuild keeps a service running as long as the process that used it. */

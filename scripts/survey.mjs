@@ -29,7 +29,7 @@ if (values.help || positionals.length === 0) {
   process.exit(values.help ? 0 : 1);
 }
 
-const namesFile = join(root, 'test/fixtures/usage/salt-names.json');
+const namesFile = join(root, 'src/cli/halite/migrate/check/salt-names.json');
 if (values['salt-python']) {
   writeFileSync(namesFile, packNames(mergeNames(values['salt-python'].map(namesFromSalt))));
 }

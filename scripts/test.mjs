@@ -50,9 +50,10 @@ function check(name, args, niceness = 0) {
   );
 }
 
-/** `test/<tier>/…`; unit tests are next to the tested files. */
+/** `test/<tier>/…`; unit tests are next to the tested files, and faults need the servers of the backends. */
 function tierOf(file) {
   const folder = /^test\/([^/]+)\//.exec(relative(root, file))?.[1];
+  if (folder === 'faults') return 'backends';
   return tiers.includes(folder) ? folder : 'unit';
 }
 
@@ -75,7 +76,9 @@ function failuresOf(file) {
 async function runVitest(projects) {
   const folder = mkdtempSync(join(tmpdir(), 'halite-report-'));
   const report = join(folder, 'report.json');
-  const workers = Math.min(4, Math.max(2, availableParallelism())) + (projects.some((name) => name !== 'unit') ? 1 : 0);
+  // Files with daemons of ours use a third of a processor each: the rest of their time they wait.
+  const more = projects.some((name) => name !== 'unit') ? 2 : 0;
+  const workers = Math.min(4, Math.max(2, availableParallelism())) + more;
   const args = [
     'node_modules/vitest/vitest.mjs',
     'run',

@@ -67,7 +67,26 @@ export function findForbiddenImports(root: string): string[] {
       return breach ? [`${name}: ${breach}`] : [];
     });
   });
-  return [...missing, ...breaches];
+  return [...missing, ...breaches, ...consoleBreaches(root, rules)];
+}
+
+/** The console runs in browsers: its files import each other and the libraries that are allowed there, nothing else. */
+function consoleBreaches(root: string, { libraries }: Rules): string[] {
+  const folder = join(root, 'console');
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name) && !/\.test\.tsx?$/.test(entry.name))
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+    .sort()
+    .flatMap((path) =>
+      importsOf(readFileSync(join(root, path), 'utf8'))
+        .filter(({ specifier }) =>
+          specifier.startsWith('.')
+            ? !join(dirname(path), specifier).startsWith('console/')
+            : !libraries[specifier]?.includes('console'),
+        )
+        .map(({ specifier }) => `${path}: imports ${specifier}, which is not allowed here`),
+    );
 }
 
 function problemOf(path: string, from: string, specifier: string, rules: Rules): string | undefined {

@@ -1,6 +1,7 @@
 // Checks that links, anchors and repository paths in pages exist.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import { anchorMaker } from '../site/markdown/anchors.ts';
 
 /** Records of past decisions: their links work, but the code that they describe may have moved. */
 const isHistory = (page: string): boolean => page.startsWith('docs/adr/') || page === 'CHANGELOG.md';
@@ -47,19 +48,9 @@ function pathsIn(text: string): string[] {
 
 /** The anchors that GitHub generates for headings, and explicit ones. */
 function anchorsOf(text: string): Set<string> {
-  const seen = new Map<string, number>();
+  const anchorOf = anchorMaker();
   const anchors = new Set<string>();
-  for (const [, heading] of withoutCode(text).matchAll(/^#{1,6}\s+(.*)$/gm)) {
-    const slug = heading!
-      .trim()
-      .toLowerCase()
-      .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
-      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
-      .replace(/\s/g, '-');
-    const times = seen.get(slug) ?? 0;
-    seen.set(slug, times + 1);
-    anchors.add(times === 0 ? slug : `${slug}-${times}`);
-  }
+  for (const [, heading] of withoutCode(text).matchAll(/^#{1,6}\s+(.*)$/gm)) anchors.add(anchorOf(heading!));
   for (const [, name] of text.matchAll(/<a (?:id|name)="([^"]+)"/g)) anchors.add(name!);
   return anchors;
 }

@@ -28,6 +28,11 @@ export const rules: readonly Rule[] = [
     planted: { 'src/base/util/planted-import.ts': "import '../../master/main.ts';\n" },
   },
   {
+    name: 'the console imports nothing of the daemons',
+    find: findForbiddenImports,
+    planted: { 'console/planted-import.ts': "import '../src/base/util/jid.ts';\n" },
+  },
+  {
     name: 'what a message holds is read by the message readers, never cast',
     find: (root) => findJobFieldBreaches(root).filter((line) => line.includes(': a cast ')),
     planted: { 'src/master/planted-cast.ts': "const id = dictGet(load, 'id') as string;\n" },

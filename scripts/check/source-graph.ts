@@ -86,10 +86,10 @@ export function readTree(root: string): SourceGraph {
   const known = trees.get(root);
   if (known) return known;
   const graph = new Map<string, SourceFile>();
-  for (const folder of ['src', 'test', 'scripts']) {
+  for (const folder of ['src', 'console', 'test', 'scripts']) {
     if (!existsSync(join(root, folder))) continue;
     for (const entry of readdirSync(join(root, folder), { recursive: true, withFileTypes: true })) {
-      if (!entry.isFile() || !/\.(ts|mjs)$/.test(entry.name)) continue;
+      if (!entry.isFile() || !/\.(tsx?|mjs)$/.test(entry.name)) continue;
       const path = relative(root, join(entry.parentPath, entry.name));
       graph.set(path, readSource(path, readFileSync(join(root, path), 'utf8')));
     }

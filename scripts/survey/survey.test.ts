@@ -47,7 +47,7 @@ const { surveyTree } = (await load('./survey-tree.mjs')) as { surveyTree(folder:
 const { readNames } = (await load('./salt-names.mjs')) as { readNames(file: URL): Names };
 const whole = (await load('./whole.mjs')) as Whole;
 
-const names = readNames(new URL('../../test/fixtures/usage/salt-names.json', import.meta.url));
+const names = readNames(new URL('../../src/cli/halite/migrate/check/salt-names.json', import.meta.url));
 const isState: Named = (name) => names.states.has(name);
 const isFunction: Named = (name) => names.modules.has(name);
 const states = (text: string): string[] => reader.declarations(text, isState).found.map(({ fun }) => fun);

@@ -58,6 +58,7 @@ export function measureWhole(repositories, have) {
     linux: linux.length,
     plain: linux.filter(({ repository }) => !repository.python).length,
     plainAll: repositories.filter(({ python }) => !python).length,
+    ownAll: repositories.filter(({ python }) => python).length,
     stateUses: share(repositories, 'states', have),
     moduleUses: share(repositories, 'modules', have),
   };
@@ -85,11 +86,11 @@ const code = ({ kind, name }) => `\`${name}\`${kind === 'modules' ? ' (execution
 
 function totals(groups) {
   return [
-    '| | repositories | whole: state functions | whole: execution functions | whole: both | share | whole on Linux | share | of these without Python of their own | share of state uses | of execution uses |',
-    '|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|',
+    '| | repositories | whole: state functions | whole: execution functions | whole: both | share | whole on Linux | share | of these without Python of their own | with it | share of state uses | of execution uses |',
+    '|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|',
     ...groups.map(
       ([name, m]) =>
-        `| ${name} | ${m.repositories} | ${m.states} | ${m.modules} | **${m.both}** | ${percent(m.both, m.repositories)} | ${m.linux} | ${percent(m.linux, m.repositories)} | ${m.plain} of ${m.plainAll} | ${percent(m.stateUses.there, m.stateUses.all)} | ${percent(m.moduleUses.there, m.moduleUses.all)} |`,
+        `| ${name} | ${m.repositories} | ${m.states} | ${m.modules} | **${m.both}** | ${percent(m.both, m.repositories)} | ${m.linux} | ${percent(m.linux, m.repositories)} | ${m.plain} of ${m.plainAll} | ${m.linux - m.plain} of ${m.ownAll} | ${percent(m.stateUses.there, m.stateUses.all)} | ${percent(m.moduleUses.there, m.moduleUses.all)} |`,
     ),
   ];
 }
