@@ -1,6 +1,6 @@
 // Test tiers as vitest projects; `npm test` runs them all through scripts/test.mjs.
 import { fileURLToPath } from 'node:url';
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/support/longest-first.ts';
 
 const sdk = fileURLToPath(new URL('./src/extend/sdk', import.meta.url));
@@ -17,6 +17,11 @@ const withSalt = { runner: './test/support/needs-salt.ts' };
  * the tests. They run after each other in the same processes, so what a test changes it must put back.
  */
 const together = { isolate: false, setupFiles: ['./test/support/fixed-seed.ts'] };
+/** Minutes long, and run by hand: see CONTRIBUTING.md. */
+const byHand = [
+  ...(process.env['HALITE_CLUSTER_LONG'] ? [] : ['test/faults/machines.test.ts', 'test/faults/upgrade.test.ts']),
+  ...(process.env['HALITE_FAULT_MINUTES'] ? [] : ['test/faults/random.test.ts']),
+];
 const tier = (
   name: string,
   include: string[],
@@ -27,6 +32,7 @@ const tier = (
   test: {
     name,
     include,
+    exclude: [...configDefaults.exclude, ...byHand],
     testTimeout,
     hookTimeout: Math.max(testTimeout, 120_000),
     pool: 'forks' as const,
@@ -39,10 +45,15 @@ export default defineConfig({
     maxWorkers: 2,
     sequence: { sequencer: LongestFirst },
     projects: [
-      tier('unit', ['src/**/*.test.ts', 'scripts/**/*.test.ts', 'test/fuzz/**/*.test.ts'], 60_000, together),
+      tier(
+        'unit',
+        ['src/**/*.test.ts', 'console/**/*.test.ts', 'scripts/**/*.test.ts', 'test/fuzz/**/*.test.ts'],
+        60_000,
+        together,
+      ),
       tier('integration', ['test/integration/**/*.test.ts'], 120_000),
       tier('stories', ['test/stories/**/*.test.ts'], 180_000, withSalt),
-      tier('backends', ['test/backends/**/*.test.ts'], 120_000),
+      tier('backends', ['test/backends/**/*.test.ts', 'test/faults/**/*.test.ts'], 120_000),
       tier('old-minions', ['test/old-minions/**/*.test.ts'], 180_000),
       tier('interop', ['test/interop/**/*.test.ts'], 180_000, withSalt),
     ],

@@ -1,7 +1,7 @@
 // Measures Halite and real Salt side by side in one run: command time, memory, commands at once. `npm run bench`.
-import { readdirSync, readFileSync } from 'node:fs';
 import { Deployment, halite, type Implementation } from '../support/deployment.ts';
 import { saltRelease } from '../support/salt-release.ts';
+import { memoryOf } from './process-memory.ts';
 import { SimulatedFleet } from './simulated-fleet.ts';
 
 interface Figures {
@@ -15,28 +15,6 @@ interface Figures {
 
 const median = (values: readonly number[]): number =>
   [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
-
-/** Resident memory of a process and everything below it, in MB. */
-function memoryOf(root: number): number {
-  const parents = new Map<number, number>();
-  for (const name of readdirSync('/proc')) {
-    if (!/^\d+$/.test(name)) continue;
-    try {
-      const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
-      parents.set(Number(name), Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]));
-    } catch {
-      // Ended meanwhile.
-    }
-  }
-  const mine = (pid: number): boolean => pid === root || (parents.has(pid) && pid > 1 && mine(parents.get(pid) ?? 0));
-  let kb = 0;
-  for (const pid of parents.keys()) {
-    if (!mine(pid)) continue;
-    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-    kb += Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1] ?? 0);
-  }
-  return kb / 1024;
-}
 
 async function oneMinion(implementation: Implementation, figures: Figures): Promise<void> {
   const fleet = await Deployment.create({ master: implementation });
@@ -54,8 +32,8 @@ async function oneMinion(implementation: Implementation, figures: Figures): Prom
     figures.pingSeconds = median(times);
     // Job processes of Halite end after a rest; Salt's daemons are as they are.
     await new Promise((resolve) => setTimeout(resolve, 35_000));
-    figures.masterMb = memoryOf(fleet.master.pid);
-    figures.minionMb = memoryOf(fleet.minion('m1').pid);
+    figures.masterMb = memoryOf(fleet.master.pid, 'Rss');
+    figures.minionMb = memoryOf(fleet.minion('m1').pid, 'Rss');
   } finally {
     await fleet.destroy();
   }

@@ -22,8 +22,15 @@ export class SimulatedFleet {
   readonly #token: Buffer;
   #aes!: Crypticle;
   #publishPort = 0;
+  #host = '';
+  /** Sends a result until it is acknowledged, and signs in again when it has to, as real minions do. */
+  #steady = false;
+  #closed = false;
+  #renewal: Promise<void> | undefined;
   /** Answers sent and acknowledged. */
   answered = 0;
+  /** Answers begun. */
+  sent = 0;
   /** Which ones: `<jid> <minion>`. */
   readonly acknowledged = new Set<string>();
 
@@ -36,11 +43,18 @@ export class SimulatedFleet {
     this.#token = makeToken(privateKey);
   }
 
-  static async start(port: number, count: number, options: { subscribe?: boolean } = {}): Promise<SimulatedFleet> {
+  static async start(
+    port: number,
+    count: number,
+    options: { subscribe?: boolean; prefix?: string; host?: string; steady?: boolean } = {},
+  ): Promise<SimulatedFleet> {
     const transport = await getTransport('zeromq');
-    const fleet = new SimulatedFleet(Array.from({ length: 4 }, () => transport.dial({ host: '127.0.0.1', port })));
+    const { host = '127.0.0.1' } = options;
+    const fleet = new SimulatedFleet(Array.from({ length: 4 }, () => transport.dial({ host, port })));
+    fleet.#host = host;
+    fleet.#steady = options.steady === true;
     for (let at = 0; at < count; at++) {
-      const id = `sim-${String(at).padStart(4, '0')}`;
+      const id = `${options.prefix ?? 'sim'}-${String(at).padStart(4, '0')}`;
       fleet.#minions.push({ id, session: await fleet.#signIn(id) });
     }
     if (options.subscribe !== false) for (const minion of fleet.#minions) await fleet.#subscribe(transport, minion);
@@ -48,6 +62,7 @@ export class SimulatedFleet {
   }
 
   close(): void {
+    this.#closed = true;
     for (const subscription of this.#subscriptions) subscription.close();
     for (const client of this.#clients) client.close();
   }
@@ -115,7 +130,7 @@ export class SimulatedFleet {
       };
       transport
         .subscribe({
-          host: '127.0.0.1',
+          host: this.#host,
           port: this.#publishPort,
           id: minion.id,
           reconnectMinMs: 100,
@@ -132,8 +147,7 @@ export class SimulatedFleet {
   }
 
   async #receive(minion: SimulatedMinion, payload: Uint8Array): Promise<void> {
-    const envelope = unpack(payload, { raw: true }) as PlainDict;
-    const job = this.#aes.open(envelope['load'] as Uint8Array) as PlainDict;
+    const job = await this.#open(payload);
     const tgt = job['tgt'];
     if (Array.isArray(tgt) && !tgt.includes(minion.id)) return;
     const value: Value = job['fun'] === 'test.ping' ? true : {};
@@ -146,20 +160,54 @@ export class SimulatedFleet {
       return: value,
       retcode: 0,
       success: true,
-      nonce: nonce(),
       ts: Math.floor(Date.now() / 1000),
       tok: this.#token,
     };
-    const request = pack({
-      enc: 'aes',
-      load: minion.session.seal(load),
-      version: 3,
-      id: minion.id,
-      enc_algo: 'OAEP-SHA1',
-      sig_algo: 'PKCS1v15-SHA1',
-    });
-    await this.#client().request(request, { timeoutMs: 60_000 });
+    this.sent++;
+    await this.#deliver(minion, load);
     this.answered++;
     this.acknowledged.add(`${String(job['jid'])} ${minion.id}`);
+  }
+
+  async #deliver(minion: SimulatedMinion, load: PlainDict): Promise<void> {
+    for (let attempt = 0; !this.#closed; attempt++) {
+      const { id, session } = minion;
+      const request = pack({
+        enc: 'aes',
+        load: session.seal({ ...load, nonce: nonce() }),
+        version: 3,
+        id,
+        enc_algo: 'OAEP-SHA1',
+        sig_algo: 'PKCS1v15-SHA1',
+      });
+      try {
+        const reply = await this.#client().request(request, { timeoutMs: this.#steady ? 5_000 : 60_000 });
+        if (!this.#steady) return;
+        // What is no answer under the session is a refusal: sign in again.
+        session.decrypt(unpack(reply, { raw: true }) as Uint8Array);
+        return;
+      } catch (error) {
+        if (!this.#steady) throw error;
+        if (attempt > 0) minion.session = await this.#signIn(id).catch(() => minion.session);
+      }
+    }
+    throw new Error('the fleet was closed');
+  }
+
+  /** The job in a publication; under a key that this fleet does not know, after it has signed in again. */
+  async #open(payload: Uint8Array): Promise<PlainDict> {
+    const sealed = (unpack(payload, { raw: true }) as PlainDict)['load'] as Uint8Array;
+    try {
+      return this.#aes.open(sealed) as PlainDict;
+    } catch (error) {
+      if (!this.#steady) throw error;
+      this.#renewal ??= this.#signIn(this.#minions[0]!.id)
+        .then(() => undefined)
+        .finally(() => {
+          this.#renewal = undefined;
+        });
+      await this.#renewal;
+      return this.#aes.open(sealed) as PlainDict;
+    }
   }
 }

@@ -1,5 +1,5 @@
 // `halite doctor` on real daemons: reports nothing when all is well, and the repair for each problem.
-import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CommandResult, Deployment, halite, runProgram } from '../support/deployment.ts';
@@ -51,6 +51,17 @@ describe('the doctor', () => {
     const { stdout } = await command('doctor', '-c', fleet.masterConfigDir);
     expect(stdout).toMatch(/^fine {5}master: Every option of .*\n/);
     expect(stdout).toMatch(/\n0 problems, 0 warnings, \d+ fine\n$/);
+  });
+
+  it('says where rules mean something else than under Salt', async () => {
+    const file = fleet.path('etc/master.d/rights.conf');
+    writeFileSync(file, "external_auth: {pam: {'steve|ann': [cmd.run], fred: ['@runner']}}\n");
+    const found = problems(await examined(fleet.masterConfigDir));
+    rmSync(file);
+    expect(found).toHaveLength(3);
+    expect(found[0]).toMatch(/pam: steve\|ann: the name is a pattern/);
+    expect(found[1]).toMatch(/cmd\.run means whole names, and in Salt also cmd\.run_/);
+    expect(found[2]).toMatch(/pam: fred: @runner permits functions that act as the master/);
   });
 
   it('finds unknown options, keys others can read, and missing folders', async () => {

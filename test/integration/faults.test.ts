@@ -234,12 +234,12 @@ describe('two minions with one id', () => {
     const preview = async (): Promise<string> => (await fleet.salt('copied', '--preview-target', '--explain')).stderr;
     await eventually('both to be connected', async () => (await preview()).includes('1 duplicate'));
     const first = fleet.minion('copied');
-    expect(await preview()).toMatch(/copied: 127\.0\.0\.1 pid \d+ and 127\.0\.0\.1 pid \d+/);
+    expect(await preview()).toMatch(/copied: 127\.0\.0\.1 pid \d+ since .* UTC and 127\.0\.0\.1 pid \d+ since /);
     expect((await ask('copied')).answers['copied']).toBe(true);
     for (const daemon of [first, second]) signalAll(daemon.pid, 'SIGSTOP');
     const { code, text } = await reasonFor('copied', '-t', '1');
     expect(code).toBe('duplicate-id');
-    expect(text).toMatch(/pid \d+ and .*pid \d+/);
+    expect(text).toMatch(/pid \d+ since .* and .*pid \d+/);
     for (const daemon of [first, second]) signalAll(daemon.pid, 'SIGCONT');
     await second.stop();
   });

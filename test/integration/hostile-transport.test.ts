@@ -1,6 +1,6 @@
 // Unauthenticated peers on the ports of a real master: their resources are bounded, they are disconnected, and the
 // minions continue to work.
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Request } from 'zeromq';
 import { pack, unpack } from '../../src/base/codec/msgpack/index.ts';
@@ -73,9 +73,19 @@ describe('over ZeroMQ', () => {
     fleet.startMinion('m1');
     await fleet.answering('m1');
   });
-  afterAll(() => fleet?.destroy());
+  afterAll(async () => {
+    for (const { socket } of silent) socket.destroy();
+    await fleet?.destroy();
+  });
+
+  /** Not among the known ones: they stay over several tests, and only the master closes them. */
+  let silent: RawPeer[] = [];
 
   it('twenty incomplete messages of 60 MB cost less than two of them, and are closed', async () => {
+    silent = [
+      ...(await times(50, () => rawPeer(fleet.ports.requests))),
+      ...(await times(50, () => rawPeer(fleet.ports.publish))),
+    ];
     const peers = known(await times(20, () => zmtpPeer(fleet.ports.requests, 'DEALER')));
     const part = Buffer.alloc(MB, 7);
     const grown = await growth(async () => {
@@ -114,10 +124,7 @@ describe('over ZeroMQ', () => {
   });
 
   it('silent connections are closed, on both ports', async () => {
-    const silent = [
-      ...known(await times(50, () => rawPeer(fleet.ports.requests))),
-      ...known(await times(50, () => rawPeer(fleet.ports.publish))),
-    ];
+    expect(silent).toHaveLength(100);
     await eventually('all of them to be closed', () => silent.every(({ socket }) => socket.destroyed), {
       timeoutMs: 90_000,
     });
@@ -156,11 +163,13 @@ describe('over ZeroMQ', () => {
   });
 
   it('a result of 40 MB arrives although the master was restarted before it came', async () => {
-    const command = "sleep 15; head -c 40000000 /dev/zero | tr '\\0' x";
+    const go = fleet.path('go');
+    const command = `until [ -e ${go} ]; do sleep 0.2; done; head -c 40000000 /dev/zero | tr '\\0' x`;
     const { stdout, stderr } = await fleet.salt('m1', 'cmd.run', command, 'python_shell=True', '--async');
     const jid = /\b\d{20}\b/.exec(stdout + stderr)?.[0] ?? '';
     await fleet.master.stop();
     await fleet.startMaster();
+    writeFileSync(go, '');
     await eventually(
       'the result',
       async () => (await fleet.run('salt-run', ['jobs.lookup_jid', jid, '--out=json'])).stdout.length > 40_000_000,

@@ -168,7 +168,7 @@ describe('hostile requests, one by one, over zeromq', () => {
 
 describe('a minion that acts as a syndic', () => {
   const jid = '20260101000000000000';
-  const forge = async (masterConfig: string): Promise<string> => {
+  const forge = async (masterConfig: string, announced = true): Promise<string> => {
     const fleet = await Deployment.create({
       masterConfig: `minimum_auth_version: 0\n${masterConfig}`,
     });
@@ -177,11 +177,19 @@ describe('a minion that acts as a syndic', () => {
       await fleet.startMaster();
       for (const id of ['m1', 'm9'])
         minions.push(await OldMinion.start({ id, generation: 2, version: '3005', requests: fleet.ports.requests }));
+      if (announced)
+        await minions[1]?.send({
+          cmd: '_minion_event',
+          id: 'm9',
+          tag: 'salt/syndic/m9/start',
+          data: 'Syndic m9 started',
+        });
       const parts = { m1: { return: 'forged', retcode: 0 }, below: { return: 'brought', retcode: 0 } };
+      const load = { jid, fun: 'test.echo', arg: [], tgt: '*', tgt_type: 'glob', user: 'root' };
       await minions[1]?.send({
         cmd: '_syndic_return',
         id: 'm9',
-        load: [{ id: 'm9', jid, fun: 'test.echo', return: parts }],
+        load: [{ id: 'm9', jid, fun: 'test.echo', load, return: parts }],
       });
       return (await fleet.run('salt-run', ['jobs.lookup_jid', jid, '--out=json'])).stdout;
     } finally {
@@ -192,6 +200,10 @@ describe('a minion that acts as a syndic', () => {
 
   it('cannot send results of others to a master without order_masters', async () => {
     expect(JSON.parse(await forge(''))).toEqual({});
+  });
+
+  it('cannot send them before it says that it is a syndic', async () => {
+    expect(JSON.parse(await forge('order_masters: True', false))).toEqual({});
   });
 
   it('may send results of minions below it, never of one that has a key here', async () => {

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PlainDict, Value } from '../../src/base/codec/value.ts';
 import { Deployment } from '../support/deployment.ts';
+import { eventually } from '../support/eventually.ts';
 import { OldMinion } from '../support/old-minion.ts';
 
 const jid = '20260101000000000000';
@@ -118,6 +119,10 @@ describe('after a restart of the master', () => {
     await old[0].signIn();
   });
 
+  it('a request under the AES key of before is refused and named in the log', async () => {
+    expect(await old[2].ask({ cmd: '_file_envs' }, true)).toBe('bad load');
+    await eventually('the reason in the log', () => /sealed with the AES key of before/.test(fleet.master.output()));
+  });
   it('it is still known which minions use P3', async () => {
     expect(await old[0].ask({ cmd: '_return', id: 'new', ...withId['_return'] }, true)).toBe('bad load');
     expect(await stored()).toEqual({});

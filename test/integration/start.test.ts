@@ -1,4 +1,4 @@
-// `npm start` in a checkout that was never built: the daemons start, no build process stays, and everything ends.
+// `npm start` in a checkout that was never built: the daemons and the console start, no build process stays, and everything ends.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
@@ -23,7 +23,16 @@ const commandLine = (pid: number): string => {
 };
 
 it('starts a master and three minions and leaves no builder running', async () => {
-  for (const name of ['bin', 'scripts', 'src', 'package.json', 'package-lock.json', 'tsconfig.json'])
+  for (const name of [
+    'bin',
+    'console',
+    'python',
+    'scripts',
+    'src',
+    'package.json',
+    'package-lock.json',
+    'tsconfig.json',
+  ])
     cpSync(join(checkout, name), join(clone, name), { recursive: true });
   symlinkSync(join(checkout, 'node_modules'), join(clone, 'node_modules'));
   // Dependencies that are not current would be installed, which is the preparation's work.
@@ -42,6 +51,11 @@ it('starts a master and three minions and leaves no builder running', async () =
     const running = treeOf([start.pid ?? 0]).map(commandLine);
     expect(running.filter((line) => line.includes('esbuild'))).toEqual([]);
     expect(running.filter((line) => line.includes('salt-minion')).length).toBeGreaterThanOrEqual(3);
+    const [, address = ''] = /The console: (http:\S+)/.exec(output.join('')) ?? [];
+    expect(await (await fetch(address)).text()).toContain('<title>Halite</title>');
+    const [, token = '', fleet = ''] = /Bearer ([0-9a-f]+)' (http:\S+)/.exec(output.join('')) ?? [];
+    const answer = await fetch(fleet, { headers: { Authorization: `Bearer ${token}` } });
+    expect(await answer.json()).toMatchObject({ total: 3 });
   } finally {
     start.kill('SIGTERM');
     await ended;

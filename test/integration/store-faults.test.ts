@@ -1,12 +1,23 @@
 // What happens to results when the master is killed, and when its disk is full.
 import { spawnSync } from 'node:child_process';
-import { closeSync, existsSync, mkdirSync, openSync, readdirSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { connectLocal } from '../../src/engine/client/local.ts';
 import { SimulatedFleet } from '../bench/simulated-fleet.ts';
-import { Deployment } from '../support/deployment.ts';
+import { Deployment, startProgram } from '../support/deployment.ts';
 import { eventually } from '../support/eventually.ts';
+import { preparedProgram } from '../support/servers/server.ts';
 
 /** A returner of a user: one file per result, so that a second delivery changes nothing. */
 const fileReturner = `
@@ -73,6 +84,52 @@ describe('kill -9', () => {
       const there = kept();
       return acknowledged.every((key) => there.has(key));
     });
+  });
+});
+
+/** What the master flushes to the disk from now on, as strace sees it. */
+async function flushes(fleet: Deployment, strace: string): Promise<() => string> {
+  const file = fleet.path('flushes');
+  const options = ['-f', '-q', '-y', '-e', 'trace=fsync,fdatasync,getppid', '-o', file];
+  // It ends with the master.
+  void startProgram(strace, [...options, '-p', String(fleet.master.pid)], { timeoutMs: 100_000 }).done;
+  const isTraced = (): boolean =>
+    readdirSync(`/proc/${fleet.master.pid}/task`).every(
+      (task) => !/^TracerPid:\t0$/m.test(readFileSync(`/proc/${fleet.master.pid}/task/${task}/status`, 'utf8')),
+    );
+  await eventually('the master to be traced', isTraced);
+  return () => readFileSync(file, 'utf8');
+}
+
+describe('store_sync', () => {
+  const strace = preparedProgram('strace', 'strace');
+  it.runIf(strace)('full flushes results to the disk before they count as stored, normal does not', async () => {
+    const fleet = await Deployment.create();
+    onTestFinished(() => fleet.destroy());
+    for (const [at, word] of ['normal', 'full'].entries()) {
+      writeFileSync(fleet.path('etc/master.d/store.conf'), `store_sync: ${word}\n`);
+      await fleet.startMaster();
+      if (word === 'normal') fleet.startMinion('m1');
+      await fleet.answering('m1');
+      const seen = await flushes(fleet, strace!);
+      expect((await fleet.salt('m1', 'test.echo', word)).code).toBe(0);
+      const query = "SELECT count(*) AS n FROM salt_returns WHERE fun = 'test.echo'";
+      await eventually('the result in the history', async () => {
+        const { stdout } = await fleet.run('salt-run', ['jobs.query', query, '--out=json']);
+        return (JSON.parse(stdout) as [{ n: number }])[0].n === at + 1;
+      });
+      expect(seen().includes('halite.db-wal')).toBe(word === 'full');
+      await fleet.master.stop();
+    }
+  });
+
+  it('refuses a word that is none, and names the known ones', async () => {
+    const fleet = await Deployment.create();
+    onTestFinished(() => fleet.destroy());
+    writeFileSync(fleet.path('etc/master.d/store.conf'), 'store_sync: ful\n');
+    const { stderr, code } = await fleet.run('salt-master', []);
+    expect(code).not.toBe(0);
+    expect(stderr).toMatch(/store_sync has no value 'ful'[\s\S]*normal, or full/);
   });
 });
 

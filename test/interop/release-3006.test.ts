@@ -1,4 +1,4 @@
 // Halite × Salt 3006.27.
 import { exchangeWith } from '../support/exchange.ts';
 
-exchangeWith('3006.27');
+exchangeWith('3006.27', 'zeromq');

@@ -1,4 +1,4 @@
 // Halite × Salt 3007.14.
 import { exchangeWith } from '../support/exchange.ts';
 
-exchangeWith('3007.14', 'crosswise');
+exchangeWith('3007.14', 'tcp');

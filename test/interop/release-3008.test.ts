@@ -1,4 +1,4 @@
 // Halite × Salt 3008.2.
 import { exchangeWith } from '../support/exchange.ts';
 
-exchangeWith('3008.2');
+exchangeWith('3008.2', 'tcp');

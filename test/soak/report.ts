@@ -6,12 +6,12 @@ const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(0);
 /** Memory of the last third may be above that of the middle third by so much. */
 const mostGrowth = 1.1;
 
-interface Third {
+export interface Third {
   readonly samples: readonly Sample[];
   readonly answers: readonly Answer[];
 }
 
-function thirds({ samples, answers }: SoakResult): Third[] {
+export function thirds({ samples, answers }: Pick<SoakResult, 'samples' | 'answers'>): Third[] {
   const [from, to] = [samples[0]?.at ?? 0, samples.at(-1)?.at ?? 0];
   const third = (at: number): number => Math.min(2, Math.floor(((at - from) / (to - from + 1)) * 3));
   return [0, 1, 2].map((n) => ({
@@ -20,10 +20,13 @@ function thirds({ samples, answers }: SoakResult): Third[] {
   }));
 }
 
+/** The level of the memory in a part of the run. */
+export const levelOf = ({ samples }: Third): number => median(samples.map(({ rss }) => rss));
+
 function row(name: string, { samples, answers }: Third): string {
   const pings = answers.filter(({ task }) => task === 'ping').map(({ ms }) => ms);
   const cells = [
-    megabytes(median(samples.map(({ rss }) => rss))),
+    megabytes(levelOf({ samples, answers })),
     megabytes(Math.max(0, ...samples.map(({ rss }) => rss))),
     megabytes(median(samples.map(({ heapUsed }) => heapUsed))),
     median(samples.map(({ delayMs }) => delayMs)).toFixed(0),
@@ -43,11 +46,10 @@ export function reportOf(result: SoakResult): { readonly lines: string[]; readon
     ...['first', 'middle', 'last'].map((name, n) => row(name, parts[n]!)),
     `${result.answers.length} honest tasks, ${result.attacks} attacks, ${result.samples.length} samples`,
   ];
-  const level = (third: Third): number => median(third.samples.map(({ rss }) => rss));
   const wrong = [...result.failures];
   if (!result.masterLives) wrong.push('the master ended');
   if (result.samples.length === 0) wrong.push('the master said nothing about its memory');
-  const [middle, last] = [level(parts[1]!), level(parts[2]!)];
+  const [middle, last] = [levelOf(parts[1]!), levelOf(parts[2]!)];
   if (last > middle * mostGrowth) wrong.push(`memory grew from ${megabytes(middle)} to ${megabytes(last)} MB`);
   return { lines, wrong };
 }

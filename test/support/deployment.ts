@@ -1,18 +1,13 @@
 // A master and minions as real processes in a private folder, of any implementation: Halite or a Salt release.
-import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
+import { Daemon, halite, type Implementation, isHalite, minionReady } from './daemon.ts';
 import { eventually } from './eventually.ts';
 import { freePorts } from './ports.ts';
 
-/** Where the commands of an implementation are: `halite`, or a Salt version prepared by salt-release.ts. */
-export interface Implementation {
-  readonly name: string;
-  readonly bin: string;
-}
-
-export const halite: Implementation = { name: 'halite', bin: resolve(import.meta.dirname, '../../bin') };
+export { halite, type Implementation } from './daemon.ts';
 
 export interface CommandResult {
   readonly stdout: string;
@@ -24,6 +19,8 @@ interface ProgramOptions {
   readonly timeoutMs?: number;
   readonly env?: NodeJS.ProcessEnv;
   readonly input?: string;
+  /** Called with each piece of standard output. */
+  readonly onOutput?: (text: string) => void;
 }
 
 /** Runs a program to its end; never throws, the code says how it went. */
@@ -48,7 +45,10 @@ export function startProgram(
   const done = new Promise<CommandResult>((done) => {
     let stdout = '';
     let stderr = '';
-    child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text;
+      options.onOutput?.(text);
+    });
     child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
     const timer = setTimeout(() => child.kill('SIGKILL'), options.timeoutMs ?? 60_000);
     child.on('error', (error) => done({ stdout, stderr: `${stderr}${error.message}`, code: 127 }));
@@ -56,70 +56,11 @@ export function startProgram(
       clearTimeout(timer);
       done({ stdout, stderr, code });
     });
+    // A program may end without reading it.
+    child.stdin.on('error', () => undefined);
     child.stdin.end(options.input ?? '');
   });
   return { pid: child.pid ?? 0, done };
-}
-
-/** What a minion logs when it can take jobs: Halite, and every Salt release. */
-const minionReady = ['connected to the master, waiting for jobs', 'Minion is ready to receive requests!'];
-
-class Daemon {
-  readonly log: string;
-  readonly #child: ChildProcess;
-  /** How long the log of its predecessors is, in bytes. */
-  readonly #logStart: number;
-  readonly #foreign: boolean;
-
-  constructor(implementation: Implementation, command: string, configDir: string, log: string) {
-    this.log = log;
-    this.#foreign = implementation.bin !== halite.bin;
-    writeFileSync(log, '', { flag: 'a' });
-    this.#logStart = statSync(log).size;
-    const script = `exec "$0" "$@" >>"${log}" 2>&1`;
-    const args = ['-c', script, join(implementation.bin, command), '-c', configDir, '-l', 'info'];
-    // A process group of its own: Salt's daemons fork, and all of it must end with the test.
-    this.#child = spawn('/bin/sh', args, { stdio: 'ignore', detached: true });
-  }
-
-  get pid(): number {
-    return this.#child.pid ?? 0;
-  }
-  get running(): boolean {
-    return this.#child.exitCode === null && this.#child.signalCode === null;
-  }
-  output(): string {
-    return readFileSync(this.log, 'utf8');
-  }
-
-  /** Whether one of these was logged since it was started. */
-  said(lines: readonly string[]): boolean {
-    const text = readFileSync(this.log).subarray(this.#logStart).toString('utf8');
-    return lines.some((line) => text.includes(line));
-  }
-
-  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
-    if (!this.running) return;
-    const ended = new Promise<void>((done) => this.#child.once('exit', () => done()));
-    signalGroup(this.pid, signal);
-    const hard = setTimeout(() => signalGroup(this.pid, 'SIGKILL'), 10_000);
-    await ended;
-    clearTimeout(hard);
-    signalGroup(this.pid, 'SIGKILL');
-  }
-
-  /** Where it matters only that it ends: a real Salt minion takes seven seconds to end by SIGTERM, which proves nothing of ours. */
-  async dispose(): Promise<void> {
-    await this.stop(this.#foreign ? 'SIGKILL' : 'SIGTERM');
-  }
-}
-
-function signalGroup(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(-pid, signal);
-  } catch {
-    // The group is gone already.
-  }
 }
 
 export interface DeploymentOptions {
@@ -128,6 +69,9 @@ export interface DeploymentOptions {
   /** Lines added to the master's configuration. */
   readonly masterConfig?: string;
   readonly autoAccept?: boolean;
+  /** Where the master listens; masters behind one address have the same ports on different ones. */
+  readonly interface?: string;
+  readonly ports?: { readonly publish: number; readonly requests: number };
 }
 
 export class Deployment {
@@ -138,6 +82,8 @@ export class Deployment {
   #starts = 0;
   #implementation: Implementation;
   #master: Daemon | undefined;
+  #api: Daemon | undefined;
+  #syndic: Daemon | undefined;
 
   private constructor(root: string, ports: { publish: number; requests: number }, options: DeploymentOptions) {
     this.root = root;
@@ -147,7 +93,7 @@ export class Deployment {
   }
 
   static async create(options: DeploymentOptions = {}): Promise<Deployment> {
-    const [publish, requests] = await freePorts(2);
+    const [publish, requests] = options.ports ? [options.ports.publish, options.ports.requests] : await freePorts(2);
     const root = mkdtempSync(join(tmpdir(), 'halite-test-'));
     const deployment = new Deployment(root, { publish: publish!, requests: requests! }, options);
     deployment.#writeMasterConfig();
@@ -170,6 +116,41 @@ export class Deployment {
     return daemon;
   }
 
+  get syndic(): Daemon {
+    if (!this.#syndic) throw new Error('the syndic was not started');
+    return this.#syndic;
+  }
+
+  /** A syndic beside this master, below the masters of other deployments; started after its master. */
+  async startSyndic(id: string, above: readonly Deployment[], implementation = halite, extra = ''): Promise<void> {
+    const [first] = above;
+    if (!first) throw new Error('a syndic needs a higher master');
+    const addresses = above.map(({ ports }) => `127.0.0.1:${ports.requests}`);
+    const lines = [
+      ...(above.length === 1
+        ? ['syndic_master: 127.0.0.1', `syndic_master_port: ${first.ports.requests}`]
+        : [`syndic_master: [${addresses.map((each) => `'${each}'`).join(', ')}]`]),
+      `syndic_log_file: ${this.path('log/syndic')}`,
+      `syndic_pidfile: ${this.path(`run/syndic-${this.#starts++}.pid`)}`,
+      extra,
+    ];
+    writeFileSync(this.path('etc/master.d/syndic.conf'), `${lines.join('\n')}\n`);
+    const minion = readFileSync(join(first.configureMinion(id), 'minion'), 'utf8');
+    // Salt's syndic takes the publish port of the master beside it when the minion's file names none.
+    const port = isHalite(implementation) ? '' : `publish_port: ${first.ports.publish}\n`;
+    writeFileSync(this.path('etc/minion'), `${minion.replaceAll(first.path(id), this.path(id))}${port}`);
+    const daemon = new Daemon(implementation, 'salt-syndic', this.masterConfigDir, this.path('log/syndic.out'));
+    this.#syndic = daemon;
+    const ready = isHalite(implementation)
+      ? ['connected to the master, waiting for jobs']
+      : ['Syndic successfully connected', 'Syndic successfully connected to'];
+    await eventually('the syndic to connect', () => daemon.said(ready), {
+      timeoutMs: 60_000,
+      describe: () => daemon.output(),
+      abort: () => !daemon.running,
+    });
+  }
+
   #writeMasterConfig(): void {
     const { publish, requests } = this.ports;
     for (const folder of ['etc/master.d', 'srv/salt', 'srv/pillar', 'log', 'run'])
@@ -177,7 +158,7 @@ export class Deployment {
     const lines = [
       'user: root',
       `root_dir: ${this.root}`,
-      'interface: 127.0.0.1',
+      `interface: ${this.#options.interface ?? '127.0.0.1'}`,
       `publish_port: ${publish}`,
       `ret_port: ${requests}`,
       `pki_dir: ${this.path('etc/pki/master')}`,
@@ -204,7 +185,7 @@ export class Deployment {
     const master = this.#master;
     // Halite says it. A port alone may be that of another process when this one could not have it.
     const listens = (): boolean | Promise<boolean> =>
-      implementation.bin === halite.bin ? master.said(['master is ready']) : reachable(this.ports.requests);
+      isHalite(implementation) ? master.said(['master is ready']) : reachable(this.ports.requests);
     await eventually('the master to listen', listens, {
       describe: () => master.output(),
       abort: () => !master.running,
@@ -213,7 +194,18 @@ export class Deployment {
 
   /** Salt does not start when any process has the number its killed predecessor left in the file, and numbers come again. */
   #forgetPid(implementation: Implementation, file: string): void {
-    if (implementation.bin !== halite.bin) rmSync(file, { force: true });
+    if (!isHalite(implementation)) rmSync(file, { force: true });
+  }
+
+  /** salt-api with the master's configuration; the test writes its block of options. */
+  async startApi(): Promise<Daemon> {
+    const api = new Daemon(halite, 'salt-api', this.masterConfigDir, this.path('log/api.out'));
+    this.#api = api;
+    await eventually('the API to listen', () => api.said(['the API is ready']), {
+      describe: () => api.output(),
+      abort: () => !api.running,
+    });
+    return api;
   }
 
   /** Writes a minion's configuration without starting it. */
@@ -248,6 +240,35 @@ export class Deployment {
     const pidFile = implementation.name.startsWith('salt ') ? `pid-${this.#starts++}` : 'pid';
     const configDir = this.configureMinion(id, extra, pidFile);
     const daemon = new Daemon(implementation, 'salt-minion', configDir, this.path('log', `${id}.out`));
+    this.#minions.set(id, daemon);
+    return daemon;
+  }
+
+  /** The folder of the configuration that all proxies of this deployment share, as on one machine; so is their key. */
+  configureProxies(extra = '', folder = 'proxies'): string {
+    const configDir = this.path(folder, 'etc');
+    mkdirSync(configDir, { recursive: true });
+    const lines = [
+      'user: root',
+      `root_dir: ${this.path(folder)}`,
+      'master: 127.0.0.1',
+      `master_port: ${this.ports.requests}`,
+      `transport: ${this.#options.transport ?? 'zeromq'}`,
+      'acceptance_wait_time: 1',
+      'auth_timeout: 5',
+      'random_reauth_delay: 1',
+      'recon_default: 100',
+      'recon_max: 1000',
+      extra,
+    ];
+    writeFileSync(join(configDir, 'proxy'), `${lines.join('\n')}\n`);
+    return configDir;
+  }
+
+  startProxy(id: string, implementation: Implementation = halite, extra = '', folder = 'proxies'): Daemon {
+    const configDir = this.configureProxies(extra, folder);
+    const log = this.path('log', `${id}.out`);
+    const daemon = new Daemon(implementation, 'salt-proxy', configDir, log, [`--proxyid=${id}`]);
     this.#minions.set(id, daemon);
     return daemon;
   }
@@ -305,6 +326,8 @@ export class Deployment {
   /** Ends every process and removes the folder (kept with HALITE_KEEP=1, to look at). */
   async destroy(): Promise<void> {
     await Promise.all([...this.#minions.values()].map((daemon) => daemon.dispose()));
+    await this.#api?.dispose();
+    await this.#syndic?.dispose();
     await this.#master?.dispose();
     if (!process.env['HALITE_KEEP'] && existsSync(this.root))
       rmSync(this.root, { recursive: true, force: true, maxRetries: 5 });

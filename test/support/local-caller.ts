@@ -29,6 +29,11 @@ export class LocalCaller {
     return new LocalCaller(ipc, newDict(Object.entries({ user, key: userKey(fleet, user) })));
   }
 
+  /** Without a key: the calls bring their own credentials. */
+  static async anonymous(fleet: Deployment): Promise<LocalCaller> {
+    return new LocalCaller(await connectIpc(socketPath(fleet), { what: 'salt-master' }), newDict());
+  }
+
   /** Each item as it comes. */
   async *stream(verb: string, args: Record<string, Value>): AsyncIterable<PlainDict> {
     for await (const item of this.#ipc.call(verb, { ...this.#identity, ...args })) yield item as PlainDict;

@@ -21,7 +21,8 @@ export class RawMinion {
   readonly id: string;
   readonly #client: RequestClient;
   readonly #key: KeyObject;
-  #session: Crypticle | undefined;
+  /** The key of its session; a test may exchange it. */
+  session: Crypticle | undefined;
   #shared: Crypticle | undefined;
 
   private constructor(id: string, client: RequestClient, key: KeyObject) {
@@ -38,7 +39,7 @@ export class RawMinion {
     const load = { cmd: '_auth', id, pub: publicPem(publicKey), nonce: newNonce(), ...algorithms };
     const reply = (await minion.ask(pack({ enc: 'clear', load, version: 3 }))) as PlainDict;
     const keys = unpack(reply['load'] as Uint8Array) as PlainDict;
-    minion.#session = new Crypticle(oaepDecrypt(privateKey, keys['session'] as Uint8Array).toString());
+    minion.session = new Crypticle(oaepDecrypt(privateKey, keys['session'] as Uint8Array).toString());
     minion.#shared = new Crypticle(oaepDecrypt(privateKey, keys['aes'] as Uint8Array).toString());
     return minion;
   }
@@ -69,14 +70,14 @@ export class RawMinion {
 
   /** Bytes that need be no valid load. */
   sealBytes(packed: Uint8Array): Buffer {
-    const load = (this.#session as Crypticle).encrypt(Buffer.concat([Buffer.from('pickle::'), packed]));
+    const load = (this.session as Crypticle).encrypt(Buffer.concat([Buffer.from('pickle::'), packed]));
     return pack({ enc: 'aes', load, version: 3, id: this.id, ...algorithms });
   }
 
   /** What a sealed reply holds; undefined when the master refused. */
   open(reply: Value): { readonly value: Value } | undefined {
     if (!(reply instanceof Uint8Array)) return undefined;
-    const plain = (this.#session as Crypticle).decrypt(reply);
+    const plain = (this.session as Crypticle).decrypt(reply);
     return { value: unpack(plain.subarray('pickle::'.length + newNonce().length)) };
   }
 }

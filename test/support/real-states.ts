@@ -50,18 +50,29 @@ export async function preparedSystem(visible: readonly string[] = []): Promise<D
   return system;
 }
 
-/** Applies every SLS of the tree with a `salt-call`. */
-export async function applyThrice(system: DisposableSystem, saltCall: string): Promise<ThreeRuns> {
+/** Applies every SLS of the tree; `command` is all that stands before the function. */
+export async function applyTree(
+  system: DisposableSystem,
+  command: readonly string[],
+  ...extra: readonly string[]
+): Promise<Outcomes> {
   const mods = readdirSync(join(fixtures, 'salt'))
     .filter((name) => name.endsWith('.sls'))
     .map((name) => name.slice(0, -'.sls'.length))
     .sort();
-  const run = async (...extra: string[]): Promise<Outcomes> => {
-    const call = [saltCall, '--local', '--out=json', '--log-level=quiet', 'state.apply', mods.join(','), ...extra];
-    const { stdout, stderr } = await system.run(call, { timeoutMs: 150_000 });
-    const answer = stdout.trim().startsWith('{') ? (JSON.parse(stdout) as { local: Outcomes | string[] }).local : [];
-    if (Array.isArray(answer)) throw new Error(`${answer.join('\n')}${stdout}${stderr}`);
-    return answer;
-  };
+  const call = [...command, 'state.apply', mods.join(','), ...extra];
+  const { stdout, stderr } = await system.run(call, { timeoutMs: 150_000 });
+  // By the id of the minion: there is one.
+  const answers = stdout.trim().startsWith('{') ? (JSON.parse(stdout) as Record<string, Outcomes | string[]>) : {};
+  const [answer = []] = Object.values(answers);
+  if (Array.isArray(answer)) throw new Error(`${answer.join('\n')}${stdout}${stderr}`);
+  return answer;
+}
+
+export const quietCall = (saltCall: string): string[] => [saltCall, '--local', '--out=json', '--log-level=quiet'];
+
+/** Applies every SLS of the tree with a `salt-call`. */
+export async function applyThrice(system: DisposableSystem, saltCall: string): Promise<ThreeRuns> {
+  const run = (...extra: string[]): Promise<Outcomes> => applyTree(system, quietCall(saltCall), ...extra);
   return { test: await run('test=True'), apply: await run(), again: await run() };
 }

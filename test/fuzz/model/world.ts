@@ -3,8 +3,9 @@ import { setMaxListeners } from 'node:events';
 import { newDict, type PlainDict } from '../../../src/base/codec/value.ts';
 import type { JobItem } from '../../../src/engine/client/api.ts';
 import { type BuiltJobs, buildJobs } from '../../../src/master/build/jobs.ts';
+import { LowerMasters } from '../../../src/master/lower-masters/lower-masters.ts';
 import { returnHandlers } from '../../../src/master/requests/handlers/returns.ts';
-import { resumeJobs } from '../../../src/master/tracking/resume.ts';
+import { loneMember } from '../../../src/master/shared/testing.ts';
 import { EventBus } from '../../../src/protocol/event/bus.ts';
 import type { AskedJob, PublishedJob } from '../../../src/protocol/job/job.ts';
 import { jobFields } from '../../../src/protocol/wire/messages/job.ts';
@@ -106,6 +107,7 @@ export class World implements Wire {
     };
     const opts = {
       ...{ timeout: 5, gather_job_timeout: 10, publish_port: 4505, unique_jid: false, ext_job_cache: '' },
+      ...{ master_id: undefined, order_masters: false, syndic_dir: '', syndic_wait: 5, lower_masters: [] },
       raw: newDict(),
     };
     const keys = {
@@ -113,28 +115,37 @@ export class World implements Wire {
       has: (state: string, id: string) => state === 'accepted' && this.keys.has(id),
       readText: () => undefined,
     };
-    const publisher = {
+    const publications = {
       // What an ended master still had to send is lost with it.
       send: async (job: PublishedJob, ids: readonly string[] = []) => {
-        if (epoch.signal.aborted) return;
+        if (epoch.signal.aborted) return {};
         const fields = jobFields(job);
         for (const minion of this.minions)
           if (ids.includes(minion.id) && this.keys.has(minion.id)) minion.receive(fields);
+        return {};
       },
     };
     const { store } = this;
-    const master = await buildJobs({ opts, log, bus, keys, store, publisher, sessionKey: () => undefined });
-    const { tracker, durable, fleet } = master;
+    const cluster = loneMember();
+    const returnerSettings = { keepReturns: true };
+    // Only for results of others, which nobody brings here.
+    const accepted = (): undefined => undefined;
+    const lower = new LowerMasters({ opts, log, keys: { accepted } });
+    const master = await buildJobs({
+      ...{ opts, log, bus, cluster, keys, store, publications, returnerSettings, lower },
+      sessionKeys: () => [],
+    });
+    const { tracker, durable } = master;
     this.#handlers = returnHandlers({
-      ...{ opts, log, bus, store, tracker, durable },
-      // Only for results of others, which nobody brings here.
-      keys: { accepted: () => undefined },
+      ...{ log, bus, store, tracker, durable, lower },
+      keys: { accepted },
+      known: { isFor: () => false, owner: () => undefined },
       passOn: async () => undefined,
     });
     setMaxListeners(0, epoch.signal);
     this.#stopped = epoch;
     this.master = master;
-    resumeJobs({ opts, log, store, fleet, tracker, returnerSettings: { keepReturns: true } });
+    master.resumed.start();
     // What the maintenance of a master does for durable jobs.
     const look = (): void => {
       durable.expire();
@@ -190,7 +201,7 @@ export class World implements Wire {
   }
 
   #contact(id: string): void {
-    this.master.fleet.contact(id, { peer: '', transport: 'zeromq', generation: 3 });
+    this.master.fleet.contact(id, '', 'zeromq', 3);
     this.master.durable.arrived(id, 'heard');
   }
 
@@ -254,7 +265,7 @@ export class World implements Wire {
     this.published.push(job);
     const stream = batch
       ? jobs.batch(request, { size: batch, waitSeconds: 0, failhard: false }, signal)
-      : jobs.follow(jobs.prepare(request), signal);
+      : jobs.follow(jobs.prepare(request), signal, false);
     void this.#follow(job, stream, plan);
   }
 

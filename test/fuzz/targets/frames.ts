@@ -1,5 +1,7 @@
 // The readers of byte streams (TCP, WebSocket, local socket): pieces of any size give the same, nothing is held for nothing.
+import { newDict } from '../../../src/base/codec/value.ts';
 import { encode, MessageReader } from '../../../src/protocol/wire/ipc/frames.ts';
+import * as stdio from '../../../src/protocol/wire/stdio/frames.ts';
 import { headText, joinFrame, publishBody, splitFrame } from '../../../src/protocol/wire/tcp/frame.ts';
 import { FrameReader } from '../../../src/protocol/wire/tcp/frame-reader.ts';
 import { encodeFrame, WsReader } from '../../../src/protocol/wire/ws/codec.ts';
@@ -77,6 +79,19 @@ const streams: readonly ((bytes: Uint8Array) => void)[] = [
       };
     }, bytes);
   },
+  (bytes) => {
+    compareSizes(() => {
+      const got: unknown[] = [];
+      const line = (text: string): number => got.push(text);
+      const message = (read: Parameters<typeof stdio.encodeFrame>[0]): number =>
+        got.push(stdio.encodeFrame(read).toString('latin1'));
+      const reader = new stdio.FrameReader({ line, message }, { bytes: most, items: 1000 });
+      return (chunk) => {
+        reader.feed(chunk);
+        return got.splice(0);
+      };
+    }, bytes);
+  },
 ];
 
 const target: FuzzTarget = {
@@ -93,6 +108,11 @@ const target: FuzzTarget = {
     ]),
     Buffer.from([1, 0x82, 0x81, 1, 2, 3, 4, 0x60]),
     Buffer.concat([Buffer.from([3]), encode([1, 'call', 'publish', {}])]),
+    Buffer.concat([
+      Buffer.from([4]),
+      Buffer.from(`banner\n${stdio.framesLine}\n`),
+      stdio.encodeFrame(newDict(Object.entries({ t: 'call', n: 1, load: newDict([['cmd', '_file_list']]) }))),
+    ]),
   ],
   run: (bytes) => streams[(bytes[0] ?? 0) % streams.length]!(bytes.slice(1)),
 };

@@ -32,6 +32,10 @@ export interface RunningServer {
   readonly port: number;
   readonly folder: string;
   readonly pid: number;
+  /** False when the process ended by itself. */
+  readonly runs: boolean;
+  /** The end of what it has printed. */
+  output(): string;
   /** Ends the process and removes its folder. */
   stop(): Promise<void>;
   /** Ends the process and keeps its data, for `start` again. */
@@ -79,13 +83,14 @@ export async function startServer(plan: ServerPlan): Promise<RunningServer> {
   const port = plan.port ?? (await freePort());
   await plan.prepare?.(folder, port);
   let child: ChildProcess | undefined;
+  let text = '';
   const start = async (): Promise<void> => {
     const [file, ...args] = plan.command(port, folder);
-    let text = '';
+    text = '';
     const started = spawn(file, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'], env: plan.env ?? process.env });
     child = started;
     const keep = (piece: Buffer): void => {
-      text = (text + piece.toString()).slice(-4000);
+      text = (text + piece.toString()).slice(-20_000);
     };
     started.stdout.on('data', keep);
     started.stderr.on('data', keep);
@@ -105,6 +110,10 @@ export async function startServer(plan: ServerPlan): Promise<RunningServer> {
     get pid() {
       return child?.pid ?? 0;
     },
+    get runs() {
+      return child !== undefined && child.exitCode === null && child.signalCode === null;
+    },
+    output: () => text,
     start,
     pause,
     async stop() {

@@ -15,7 +15,7 @@ export async function startDirectory(): Promise<RunningServer | undefined> {
     prepare(folder) {
       mkdirSync(`${folder}/data`);
       const lines = [
-        ...['core', 'cosine', 'inetorgperson'].map((name) => `include /etc/ldap/schema/${name}.schema`),
+        ...['core', 'cosine', 'inetorgperson', 'nis'].map((name) => `include /etc/ldap/schema/${name}.schema`),
         'modulepath /usr/lib/ldap',
         'moduleload back_mdb',
         `pidfile ${folder}/pid`,
