@@ -61,7 +61,7 @@ describe.each(engines)('a cluster: $name', ({ program }) => {
         // Each as it sees itself, and as the others see it.
         const known = (): boolean => members.every(({ cluster }) => cluster.members().every(near));
         const describe = (): string => members.map(({ cluster }) => cluster.self.skewMs).join(', ');
-        await eventually('all to know it', known, { timeoutMs: 15_000, describe });
+        await eventually('all to know it', known, { timeoutMs: 120_000, describe });
       }
     } finally {
       Date.now = right;
@@ -162,7 +162,7 @@ describe.each(engines)('a cluster: $name', ({ program }) => {
     const take = async ({ id, cluster }: TestMember): Promise<void> => {
       const stop = new AbortController();
       const lease = await cluster.registry.lease('test', {
-        ttlMs: 1500,
+        ttlMs: 20_000,
         lost: () => held.push({ id: 'lost', term: -1 }),
         signal: stop.signal,
       });
@@ -277,16 +277,19 @@ describe.each(engines)('a cluster: $name', ({ program }) => {
     });
     const ask = first().cluster.signals;
     const answers: Value[] = [];
-    for await (const answer of ask.ask('m2', 'digest', 200, { timeoutMs: 20_000 })) answers.push(answer);
+    for await (const answer of ask.ask('m2', 'digest', 200, { timeoutMs: 120_000 })) answers.push(answer);
     expect(answers).toEqual(Array.from({ length: 200 }, (_, n) => `m1 ${n}`));
     [given, stopped] = [0, false];
-    for await (const answer of ask.ask('m2', 'digest', 1_000_000, { timeoutMs: 20_000 })) if (answer === 'm1 40') break;
+    for await (const answer of ask.ask('m2', 'digest', 1_000_000, { timeoutMs: 120_000 }))
+      if (answer === 'm1 40') break;
     await eventually('the answer to stop', () => stopped);
     expect(given).toBeLessThan(200);
-    const waits = async (what: 'items' | 'result' | 'join', to = 'm2'): Promise<void> => {
-      for await (const _ of ask.ask(to, what, null, { timeoutMs: 300 })) expect(_).toBe('one');
+    const waits = async (what: 'items' | 'result' | 'join', to = 'm2', timeoutMs = 20_000): Promise<void> => {
+      for await (const _ of ask.ask(to, what, null, { timeoutMs })) expect(_).toBe('one');
     };
-    await expect(waits('items')).rejects.toThrow(/m2 did not answer the question items: nothing came within 300 ms/);
+    await expect(waits('items', 'm2', 300)).rejects.toThrow(
+      /m2 did not answer the question items: nothing came within 300 ms/,
+    );
     await expect(waits('result')).rejects.toThrow(/m2 cannot answer: it is not here/);
     await expect(waits('join')).rejects.toThrow(/does not know the question join/);
     await expect(waits('join', 'm9')).rejects.toThrow(/no live member m9/);

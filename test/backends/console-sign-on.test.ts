@@ -35,7 +35,7 @@ beforeAll(async () => {
   writeFileSync(fleet.path('etc/master.d/api.conf'), lines.join('\n'));
   await fleet.startMaster();
   await fleet.startApi();
-}, 120_000);
+});
 afterAll(async () => {
   await browser?.close();
   await fleet?.destroy();

@@ -52,8 +52,10 @@ it('logstash sends events over TCP and UDP to a real server, also after it was a
           (line.includes(`"message": "${tag}"`) && line.includes(`"number": ${number}`)),
       );
   await fire(fleet, 'send/one', { number: 11 });
-  await eventually('both', () => came('by-tcp', 11) && came('by-udp', 11), {
-    describe: () => server.lines().join('\n'),
+  await eventually('the one over TCP', () => came('by-tcp', 11), { describe: () => server.lines().join('\n') });
+  await eventually('one over UDP, which may be lost', async () => {
+    if (!came('by-udp', 11)) await fire(fleet, 'send/one', { number: 11 });
+    return came('by-udp', 11);
   });
   await server.pause();
   await fire(fleet, 'send/two', { number: 22 });
@@ -63,7 +65,7 @@ it('logstash sends events over TCP and UDP to a real server, also after it was a
     return fleet.master.said(['logstash at 127.0.0.1']);
   });
   await server.start();
-  await eventually('what was sent meanwhile', () => came('by-tcp', 22), { timeoutMs: 60_000 });
+  await eventually('what was sent meanwhile', () => came('by-tcp', 22));
 });
 
 it('logentries sends lines with a token over TLS that it checks', async () => {
@@ -131,7 +133,7 @@ it('stalekey deletes keys of minions that are away, and no others', async () => 
   for (const id of ['m1', 'm2', 'm3']) fleet.startMinion(id);
   await fleet.answering('m1', 'm2', 'm3');
   await fleet.minion('m2').stop();
-  await eventually('the key to go', async () => !(await keys()).includes('m2'), { timeoutMs: 60_000 });
+  await eventually('the key to go', async () => !(await keys()).includes('m2'));
   expect(await keys()).toEqual(['m1', 'm3']);
   // A master that was away for long does not count that time: m3 is not seen for some seconds, not for ten days.
   await fleet.master.stop();
@@ -141,12 +143,12 @@ it('stalekey deletes keys of minions that are away, and no others', async () => 
   utimesSync(file, old, old);
   const before = fleet.master.output().length;
   await fleet.startMaster();
-  await eventually('the key of m3 to go', async () => !(await keys()).includes('m3'), { timeoutMs: 60_000 });
+  await eventually('the key of m3 to go', async () => !(await keys()).includes('m3'));
   const said = fleet.master.output().slice(before);
   expect(Number(/the key of m3 is deleted: it was not seen for (\d+) seconds/.exec(said)?.[1])).toBeLessThan(1000);
   expect(await keys()).toEqual(['m1']);
   // With nobody here at all, nothing is deleted.
   await fleet.minion('m1').stop();
-  await eventually('the warning', () => fleet.master.said(['no minion is connected at all']), { timeoutMs: 60_000 });
+  await eventually('the warning', () => fleet.master.said(['no minion is connected at all']));
   expect(await keys()).toEqual(['m1']);
 });

@@ -83,7 +83,7 @@ async function make(out: string, umask: number): Promise<void> {
 beforeAll(async () => {
   await make('one', 0o022);
   await make('two', 0o077);
-}, 120_000);
+});
 afterAll(() => rmSync(work, { recursive: true, force: true }));
 
 it('has the same bytes, whoever makes it and when', () => {

@@ -69,7 +69,7 @@ describe.each(sources)('$name', ({ name, start, mark }) => {
   const tree = new PillarTree();
   beforeAll(async () => {
     options = await start();
-  }, 120_000);
+  });
   afterAll(() => tree.remove());
 
   const compiled = async (settings: Value): Promise<string> => {

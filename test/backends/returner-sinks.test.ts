@@ -46,7 +46,7 @@ it('continues after a returner has ended its thread', async () => {
     await sinks.add('jobs', 'diary', { k: 'ret', load: load as PlainDict });
   }
   await eventually('the diary to be written', () => existsSync(file) && readFileSync(file, 'utf8') === 'a\nb\nc\n', {
-    timeoutMs: 60_000,
+    timeoutMs: 120_000,
   });
   expect(existsSync(died)).toBe(true);
   await sinks.stop();

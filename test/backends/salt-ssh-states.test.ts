@@ -50,7 +50,7 @@ describe.skipIf(obstacle !== undefined || !sshd)('states over salt-ssh', () => {
     overSsh.write({ '/srv/ssh/master': `user: root\n${config.stdout}`, '/srv/ssh/roster': roster });
     const ready = await overSsh.run(['sh', '-c', setUp, 'sh', join(process.execPath, '..')]);
     if (ready.status !== 0) throw new Error(ready.stderr);
-  }, 120_000);
+  });
   afterAll(() => Promise.all(systems.map((system) => system.destroy())));
 
   it('change the same as on a minion, and nothing the second time', async () => {
@@ -66,5 +66,5 @@ describe.skipIf(obstacle !== undefined || !sshd)('states over salt-ssh', () => {
     // They do the same every time by their nature: the time of a file, the environment of a process.
     expect(changed.map(([tag]) => shortName(tag)).sort()).toEqual(['environ.setenv variable', 'file.touch touched']);
     expect(Object.values(again).filter(({ result }) => result !== true)).toEqual([]);
-  }, 300_000);
+  });
 });

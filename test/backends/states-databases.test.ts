@@ -64,7 +64,7 @@ describe('MariaDB', async () => {
       states: [mysqlDatabase, mysqlUser, mysqlGrants, mysqlQuery],
       opts: { 'mysql.host': '127.0.0.1', 'mysql.user': 'root', 'mysql.port': server?.port ?? 0 },
     };
-  }, 90_000);
+  });
   afterAll(async () => {
     await server?.stop();
     rmSync(folder, { recursive: true, force: true });
@@ -174,7 +174,7 @@ describe('PostgreSQL', async () => {
         'postgres.bins_dir': dirname(realpathSync(findProgram('postgres') ?? '/')),
       },
     };
-  }, 90_000);
+  });
   afterAll(() => server?.stop());
 
   it('has groups and users as wanted', async (test) => {

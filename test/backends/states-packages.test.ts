@@ -68,7 +68,7 @@ describe.skipIf(!hasPython)('Python', () => {
     expect(first[0]).toMatchObject({ result: null });
     expect(first[1]).toMatchObject({ result: true, changes: { 'demo==1.0': 'Installed' } });
     expect(first[2]).toMatchObject({ result: true, changes: {} });
-  }, 120_000);
+  });
 });
 
 describe.skipIf(!hasNpm)('Node.js', () => {
@@ -89,5 +89,5 @@ describe.skipIf(!hasNpm)('Node.js', () => {
     expect(await call('npm.list', [])).toMatchObject({ demo: { version: '1.2.3' } });
     expect(await call('npm.uninstall', ['demo'])).toBe(true);
     expect(await call('npm.list', [])).toEqual({});
-  }, 60_000);
+  });
 });

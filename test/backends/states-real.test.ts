@@ -27,7 +27,7 @@ describe.skipIf(obstacle !== undefined)('states on a real system', () => {
   beforeAll(async () => {
     system = await preparedSystem();
     runs = await applyThrice(system, join(fileURLToPath(new URL('../..', import.meta.url)), 'bin/salt-call'));
-  }, 300_000);
+  });
   afterAll(() => system?.destroy());
 
   it('all succeed', () => {

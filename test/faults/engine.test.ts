@@ -1,6 +1,6 @@
 // Faults of the engine of a cluster, one row of a table for each: how long until everything works again, and what was lost.
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect } from '@nats-io/transport-node';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
@@ -118,7 +118,7 @@ onServers('rows 4 and 5: a server is killed, and the one that leads the history'
     process.kill(node.pid, 'SIGKILL');
     writer.order({ do: 'append', key: jid, from: sent, count: 500 });
     sent += 500;
-    await eventually('all to be there', () => ids.size >= sent, { timeoutMs: 60_000 });
+    await eventually('all to be there', () => ids.size >= sent);
     row(number, fault, seconds(began), sent, ids);
     await node.pause();
     await node.start();
@@ -144,7 +144,7 @@ onServers('rows 6 and 7: the majority is lost, then all data', async () => {
   expect(reader.cluster.state.kind).toBe('cut-off');
   let began = performance.now();
   for (const node of nats.nodes.slice(0, 2)) process.kill(node.pid, 'SIGCONT');
-  await eventually('all to be there', () => ids.size >= 2000, { timeoutMs: 60_000 });
+  await eventually('all to be there', () => ids.size >= 2000);
   row(6, 'majority of the servers lost', seconds(began), 2000, ids);
   for (const node of nats.nodes) await node.pause();
   for (const node of nats.nodes) rmSync(join(node.folder, 'store'), { recursive: true, force: true });
@@ -152,7 +152,7 @@ onServers('rows 6 and 7: the majority is lost, then all data', async () => {
   writer.order({ do: 'append', key: jid, from: 2000, count: 1000 });
   await Promise.all(nats.nodes.map((node) => node.start()));
   await eventually('new items', () => ids.size >= 3000, {
-    timeoutMs: 100_000,
+    timeoutMs: 120_000,
     describe: () => `${ids.size}\n${reader.log.slice(-12).join('\n')}`,
   });
   expect(reader.changes.some(({ kind }) => kind === 'engine-lost-data')).toBe(true);
@@ -169,10 +169,10 @@ if (server)
     const writer = processOf([`nats://127.0.0.1:${link.port}`], 'm2');
     await writer.event('open');
     const began = performance.now();
-    writer.order({ do: 'append', key: jid, from: 0, count: 3000 });
-    await eventually('all to be there', () => ids.size >= 3000, { timeoutMs: 100_000 });
+    writer.order({ do: 'append', key: jid, from: 0, count: 1000 });
+    await eventually('all to be there', () => ids.size >= 1000);
     expect(writer.events.some((event) => event['state'] === 'cut-off')).toBe(false);
-    row(14, 'slow link: 300 ms, 1 Mbit/s', seconds(began), 3000, ids);
+    row(14, 'slow link: 300 ms, 1 Mbit/s', seconds(began), 1000, ids);
   });
 
 const noNamespaces = whyNoNamespaces();
@@ -230,7 +230,7 @@ onMachines('row 12: one server is cut off from the two others', async () => {
       const told = await Promise.all(members.map((member) => member.tell()));
       return told.every((one) => one['acknowledged'] === 200 && one['state'] === 'joined' && one['members'] === 2);
     },
-    { timeoutMs: 60_000 },
+    { timeoutMs: 120_000 },
   );
   row(12, 'servers split 1 : 2', seconds(began), 0, new Set());
   expect((await members[0]!.tell())['server']).not.toBe(used);
@@ -258,11 +258,12 @@ onMachines('row 18: the disk of a server is full', async () => {
   const ids = read(reader);
   const writer = processOf(nats.servers, 'm2');
   await writer.event('open');
-  writeFileSync(join(store, 'filler'), Buffer.alloc(7_400_000));
+  const { bavail, bsize } = statfsSync(store);
+  writeFileSync(join(store, 'filler'), Buffer.alloc(Math.max(0, bavail * bsize - 400_000)));
   const began = performance.now();
   writer.order({ do: 'append', key: jid, from: 0, count: 20_000 });
   await eventually('all to be there', () => ids.size >= 20_000, {
-    timeoutMs: 100_000,
+    timeoutMs: 120_000,
     describe: () => String(ids.size),
   });
   row(18, 'disk of one server full', seconds(began), 20_000, ids);

@@ -25,11 +25,11 @@ if (minutes > 0) {
       ? { s1: saltRelease('3006.27'), s2: saltRelease('3008.2') }
       : {};
     field = await Field.start({ minions: { h1: halite, h2: halite, ...real }, simulated: withSalt ? 30 : 5 });
-  }, 240_000);
+  });
   afterAll(async () => {
     printTable();
     await field?.destroy();
-  }, 60_000);
+  });
 
   it(
     `random faults for ${minutes} minutes, seed ${seed}`,

@@ -33,7 +33,7 @@ describe.skipIf(missing !== undefined)('a cluster that is upgraded under load', 
     printTable();
     await field?.destroy();
     for (const build of [older, newer]) build?.remove();
-  }, 60_000);
+  });
 
   const status = async (master: Deployment): Promise<string> =>
     (await master.run('salt-run', ['cluster.status'])).stdout;

@@ -201,7 +201,7 @@ describe('floods', () => {
       socket.write(`GET /events HTTP/1.1\r\nHost: x\r\nX-Auth-Token: ${token}\r\n\r\n`);
       return { socket, status: () => Number(answer.split(' ')[1] ?? 0) };
     });
-    await eventually('all to be answered', () => sockets.every(({ status }) => status() > 0), { timeoutMs: 60_000 });
+    await eventually('all to be answered', () => sockets.every(({ status }) => status() > 0));
     const count = (wanted: number): number => sockets.filter(({ status }) => status() === wanted).length;
     // 16 for each of three users, one of which has a stream already.
     expect(count(200)).toBe(47);

@@ -187,7 +187,7 @@ describe('faults', () => {
     expect((await own(api, 'GET', '/readyz')).json).toMatchObject({ ready: false });
     await api.fleet.startMaster();
     await api.fleet.answering('m1', 'm2');
-    await eventually('the verdict from the new master', () => verdictsOf(reader, jid) === 'o', { timeoutMs: 60_000 });
+    await eventually('the verdict from the new master', () => verdictsOf(reader, jid) === 'o');
     await eventually('the gap', () => reader.of('g').some(([, topic]) => topic === 'events'));
     expect(reader.ended).toBe(false);
     expect((await own(api, 'GET', `/jobs/${jid}`, { token: ann })).json).toMatchObject({
@@ -231,7 +231,7 @@ describe('load', () => {
     );
     const main = new LiveReader(api, '/live?topics=jobs', ann);
     await eventually('all streams', () => main.stream !== '' && readers.every((reader) => reader.of('s').length > 0), {
-      timeoutMs: 90_000,
+      timeoutMs: 120_000,
     });
     expect((await own(api, 'GET', '/live', { token: fred })).status).toBe(503);
     const jids = await Promise.all(Array.from({ length: 10 }, () => start(ann, { tgt: '*', fun: 'test.ping' })));

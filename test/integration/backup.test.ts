@@ -40,7 +40,7 @@ beforeAll(async () => {
   expect((await own.salt('m1', 'test.echo', 'remembered')).stdout).toContain('remembered');
   mkdirSync(own.path('cache/master/spool/mysql'), { recursive: true });
   writeFileSync(own.path('cache/master/spool/mysql/waiting'), 'record');
-}, 60_000);
+});
 afterAll(async () => {
   await own?.destroy();
   rmSync(folder, { recursive: true, force: true });
@@ -110,7 +110,7 @@ describe('a restore', () => {
     const refused = await restore(file);
     expect(refused.stderr).toContain('A master runs with the configuration');
     await own.master.stop();
-  }, 60_000);
+  });
 
   it('gives back keys, configuration, files, history and what waited, with their modes', async () => {
     const key = readFileSync(own.path('etc/pki/master/minions/m1'), 'utf8');
@@ -134,7 +134,7 @@ describe('a restore', () => {
     await own.answering('m1');
     expect((await own.run('salt-run', ['jobs.list_jobs'])).stdout).toContain('remembered');
     await own.master.stop();
-  }, 60_000);
+  });
 
   it('refuses a damaged, cut or foreign file, and changes nothing', async () => {
     const before = readFileSync(own.path('etc/pki/master/master.pem'), 'utf8');
@@ -164,7 +164,7 @@ describe('a restore', () => {
       expect(stderr).not.toContain('defect in Halite');
     }
     expect(readFileSync(own.path('etc/pki/master/master.pem'), 'utf8')).toBe(before);
-  }, 60_000);
+  });
 
   it('of a locked file needs the passphrase, or the key it is for', async () => {
     const pair = (name: string): void => {
@@ -186,5 +186,5 @@ describe('a restore', () => {
     expect((await restore(locked, '--dry-run', `identity=${at('mine.pem')}`)).code).toBe(0);
     expect((await restore(phrased, '--dry-run', `passphrase_file=${at('wrong')}`)).stderr).toContain('is wrong');
     expect((await restore(phrased, '--dry-run', `passphrase_file=${at('phrase')}`)).code).toBe(0);
-  }, 60_000);
+  });
 });

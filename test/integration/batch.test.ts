@@ -22,7 +22,7 @@ beforeAll(async () => {
   await eventually('the master to notice', async () =>
     (await fleet.salt('dead', 'test.ping')).stdout.includes('[Not connected]'),
   );
-}, 120_000);
+});
 afterAll(async () => {
   await fleet?.destroy();
 });

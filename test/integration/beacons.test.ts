@@ -58,7 +58,7 @@ beforeAll(async () => {
   );
   fleet.startMinion('m1');
   await fleet.answering('m1');
-}, 120_000);
+});
 afterAll(async () => {
   events?.stop();
   await fleet?.destroy();

@@ -37,7 +37,7 @@ describe.skipIf(!sshd)('a master on another host', () => {
     old.startMinion('m1');
     await old.answering('m1');
     await old.salt('m1', 'test.echo', 'remembered');
-  }, 60_000);
+  });
   afterAll(async () => {
     await old?.destroy();
     await server?.stop();
@@ -164,7 +164,7 @@ describe.skipIf(!sshd)('a master on another host', () => {
     } finally {
       await hostile.stop();
     }
-  }, 240_000);
+  });
 
   it('is exported and imported with a passphrase, and changed files are refused', async () => {
     const file = join(work, 'master.halite');

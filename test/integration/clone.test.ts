@@ -73,7 +73,7 @@ describe('a master on a folder', () => {
     old.startMinion('m1');
     await old.answering('m1');
     expect((await old.salt('m1', 'test.echo', 'remembered')).code).toBe(0);
-  }, 60_000);
+  });
   afterAll(async () => {
     await old?.destroy();
     rmSync(here, { recursive: true, force: true });
@@ -119,7 +119,7 @@ describe('a master on a folder', () => {
     const daemon = startProgram(
       '/bin/sh',
       ['-c', `exec "$0" -c "$1" -l info >"${log}" 2>&1`, join(halite.bin, 'salt-master'), etc()],
-      { timeoutMs: 100_000 },
+      { timeoutMs: 120_000 },
     );
     try {
       await eventually(
@@ -139,7 +139,7 @@ describe('a master on a folder', () => {
       await eventually(
         'the minion to answer its new master',
         async () => (await run('salt', '-c', etc(), 'm1', 'test.ping', '-t', '2')).stdout.includes('True'),
-        { timeoutMs: 60_000 },
+        { timeoutMs: 120_000 },
       );
     } finally {
       process.kill(daemon.pid, 'SIGTERM');

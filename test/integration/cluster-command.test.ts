@@ -56,7 +56,7 @@ function startMaster(): ReturnType<typeof spawn> {
 }
 const logged = (text: string): Promise<void> => {
   const read = (): string => (existsSync(place('log')) ? readFileSync(place('log'), 'utf8') : '');
-  return eventually(`the log to say ${text}`, () => read().includes(text), { timeoutMs: 60_000, describe: read });
+  return eventually(`the log to say ${text}`, () => read().includes(text), { timeoutMs: 120_000, describe: read });
 };
 
 it('makes keys once, says what it would do, and prints a block that a master takes', async () => {

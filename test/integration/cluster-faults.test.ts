@@ -48,7 +48,7 @@ async function nothingLost(): Promise<number> {
 async function allAnswered(before: number, more: number): Promise<void> {
   const describe = (): string => `${acknowledged().length - before} of ${more * 3 * minions}`;
   await eventually('all results', () => acknowledged().length >= before + more * 3 * minions, {
-    timeoutMs: 60_000,
+    timeoutMs: 120_000,
     describe,
   });
 }
@@ -78,7 +78,7 @@ describe('three masters', () => {
     await masters.answering(['h1']);
     const before = acknowledged().length;
     await server!.pause();
-    const answer = await first!.salt('sim*', 'test.ping', '--out=json', '--static', '--explain', '-t', '3');
+    const answer = await first!.salt('sim*', 'test.ping', '--out=json', '--static', '--explain', '-t', '10');
     const said = JSON.parse(answer.stdout) as Record<string, unknown>;
     expect(Object.keys(said).filter((id) => said[id] === true && id.startsWith('sim1'))).toHaveLength(minions);
     expect(acknowledged().length).toBeGreaterThanOrEqual(before + minions);
@@ -90,7 +90,7 @@ describe('three masters', () => {
       await eventually(
         'the minion to answer after its restart',
         async () => (await ask(master, ['h1'], 'test.ping', { seconds: 5 })).answers.size === 1,
-        { timeoutMs: 30_000, describe: () => first!.minion('h1').output().slice(-2000) },
+        { timeoutMs: 120_000, describe: () => first!.minion('h1').output().slice(-2000) },
       );
     const [job] = await historyOf(first!, "SELECT max(jid) AS jid FROM job WHERE tgt = 'sim*'");
     await server!.start();
@@ -100,7 +100,7 @@ describe('three masters', () => {
         const counts = masters.all.map(async (master) => Object.keys(await master.json('sim*', 'test.ping')).length);
         return (await Promise.all(counts)).every((count) => count === 3 * minions);
       },
-      { timeoutMs: 60_000 },
+      { timeoutMs: 120_000 },
     );
     await nothingLost();
     const found = await historyOf(masters.master(2), `SELECT id FROM ret WHERE jid = '${String(job?.['jid'])}'`);

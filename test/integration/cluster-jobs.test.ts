@@ -1,5 +1,6 @@
 // Jobs and results of several masters on a nats-server: each job reaches the minions of all, each result reaches its
 // owner, whoever took it, and all masters have the same history.
+import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Deployment, halite, startProgram } from '../support/deployment.ts';
 import { eventually } from '../support/eventually.ts';
@@ -41,7 +42,10 @@ describe('a job of any master', () => {
 describe('a master that is killed', () => {
   it('loses no result, and another one goes on with its jobs', async () => {
     const [first, second] = [masters.master(0), masters.master(1)];
-    const { stdout } = await first.salt('-L', 'hot,two,nobody', 'test.sleep', '12', '--async');
+    // The jobs end when the master that published them is dead.
+    const gate = first.path('gate');
+    const job = ['cmd.run', `until test -e ${gate}; do sleep 0.1; done`];
+    const { stdout } = await first.salt('-L', 'hot,two,nobody', ...job, '--async');
     const jid = /\d{20}/.exec(stdout)?.[0] ?? '';
     const known = async (master: Deployment): Promise<boolean> =>
       (await historyOf(master, `SELECT jid FROM job WHERE jid = '${jid}'`)).length > 0;
@@ -49,18 +53,19 @@ describe('a master that is killed', () => {
     const heard: string[] = [];
     const waiting = startProgram(
       `${halite.bin}/salt`,
-      ['-c', first.masterConfigDir, '-v', '-L', 'hot,two', 'test.sleep', '15', '-t', '60'],
+      ['-c', first.masterConfigDir, '-v', '-L', 'hot,two', ...job, '-t', '60'],
       { onOutput: (text) => heard.push(text) },
     );
     await eventually('the command to know its job', () => heard.join('').includes('Executing job with jid'));
     await eventually('the job that is waited for', async () => {
-      const [row] = await historyOf(second, "SELECT count(*) AS n FROM job WHERE fun = 'test.sleep'");
+      const [row] = await historyOf(second, "SELECT count(*) AS n FROM job WHERE fun = 'cmd.run'");
       return Number(row?.['n']) === 2;
     });
     await first.master.stop('SIGKILL');
+    writeFileSync(gate, '');
     const results = `SELECT id, full_ret FROM ret WHERE jid = '${jid}' ORDER BY id`;
     await eventually('its results to be on the others', async () => (await historyOf(second, results)).length === 2, {
-      timeoutMs: 60_000,
+      timeoutMs: 120_000,
       describe: () => second.master.output().slice(-3000),
     });
     // It is not the end of the job before the one that is nobody has its verdict too.

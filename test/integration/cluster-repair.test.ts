@@ -22,7 +22,7 @@ beforeAll(async () => {
   masters.startMinion('real', undefined, [], [masters.master(0)]);
   await masters.answering(['real']);
   await eventually('the first two to know all minions', () => answers(2 * minions + 1, masters.all.slice(0, 2)), {
-    timeoutMs: 90_000,
+    timeoutMs: 120_000,
   });
 });
 afterAll(async () => {
@@ -48,7 +48,7 @@ async function load(at: readonly number[], each: number): Promise<void> {
   const before = acknowledged().length;
   await publish(at, each);
   await eventually('all results', () => acknowledged().length >= before + at.length * each * 2 * minions, {
-    timeoutMs: 90_000,
+    timeoutMs: 120_000,
     describe: () => `${acknowledged().length - before}`,
   });
 }
@@ -119,7 +119,7 @@ describe('repair', () => {
     await server!.start();
     await running;
     const changed = (): boolean => masters.all.some(({ master }) => master.said(['AES key changed on all masters']));
-    await eventually('a new AES key', changed, { timeoutMs: 90_000 });
+    await eventually('a new AES key', changed);
     // Minions that cannot open a job sign in again; the simulated ones are told to.
     for (const fleet of fleets) await fleet.renew();
     await eventually('the minions to answer all masters', () => answers(2 * minions + 1, masters.all), {
@@ -136,7 +136,7 @@ describe('repair', () => {
       return lists.every(({ stdout }) => !stdout.includes('"sim2-0001"') && stdout.includes('sim1-0000'));
     };
     await eventually('the key to be gone everywhere', gone, {
-      timeoutMs: 90_000,
+      timeoutMs: 120_000,
       describe: () => `${deleted.stdout}${deleted.stderr}`,
     });
   });

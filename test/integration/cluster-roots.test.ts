@@ -29,11 +29,11 @@ describe.skipIf(natsPrograms().length === 0)('the folders of a master', () => {
     masters = await Masters.start();
     masters.startMinion('minion', undefined, [], [masters.master(1)]);
     await masters.answering(['minion'], [masters.master(1)]);
-  }, 240_000);
+  });
   afterAll(async () => {
     for (const folder of mounted) program('umount', folder);
     await masters?.destroy();
-  }, 60_000);
+  });
 
   it('reach the others, whose minions get them', async () => {
     const [m1, m2, m3] = masters.all as [Deployment, Deployment, Deployment];
@@ -62,7 +62,7 @@ describe.skipIf(natsPrograms().length === 0)('the folders of a master', () => {
     const running = sync(m1, 'base', 'members=m2', 'only=files');
     const objects = m2.path('srv/.salt.halite-sync/objects');
     const fetched = (): number => (existsSync(objects) ? readdirSync(objects).length : 0);
-    await eventually('some files to be there', () => fetched() > 20, { timeoutMs: 60_000 });
+    await eventually('some files to be there', () => fetched() > 20);
     await m2.master.stop('SIGKILL');
     const failed = await running;
     expect(failed.code).toBe(1);
@@ -72,7 +72,7 @@ describe.skipIf(natsPrograms().length === 0)('the folders of a master', () => {
     expect(kept).toBeGreaterThan(20);
     await m2.startMaster();
     await eventually('it to be a member again', async () => !(await sync(m1, 'members=m2', 'dry_run=True')).code, {
-      timeoutMs: 90_000,
+      timeoutMs: 120_000,
     });
     const again = await sync(m1, 'members=m2');
     expect([again.code, again.told['m2']?.['files base']]).toEqual([0, expect.stringMatching(/^600 added/)]);
@@ -101,7 +101,7 @@ describe.skipIf(natsPrograms().length === 0)('the folders of a master', () => {
         said = told['m3']?.['files base'] ?? '';
         return code === 1 && said !== '';
       },
-      { timeoutMs: 90_000, describe: () => said },
+      { timeoutMs: 120_000, describe: () => said },
     );
     expect(said).toMatch(/failed: There is not enough room beside the tree: \d+ MB are needed, 4\d MB are free/);
     expect(readdirSync(join(small, 'salt'))).toEqual(['kept.txt']);

@@ -11,12 +11,12 @@ import { natsPrograms } from '../support/servers/nats.ts';
 
 let masters: Masters;
 const all = [0, 1, 2];
-const patient = { timeoutMs: 90_000 };
+const patient = { timeoutMs: 120_000 };
 
 async function rotate(at: number, ...words: string[]): Promise<{ report: Record<string, unknown>; text: string }> {
   const { stdout, stderr } = await masters
     .master(at)
-    .run('salt-run', ['master.rotate_keys', ...words, '--out=json'], { timeoutMs: 100_000 });
+    .run('salt-run', ['master.rotate_keys', ...words, '--out=json'], { timeoutMs: 120_000 });
   const text = `${stdout}${stderr}`;
   try {
     return { report: JSON.parse(stdout) as Record<string, unknown>, text };
@@ -62,7 +62,7 @@ describe.skipIf(natsPrograms().length === 0)('a new key for several masters', ()
     masters.startMinion('h1');
     await masters.answering(['h1']);
     first = printOf(0, 'master.pub');
-  }, 120_000);
+  });
   afterAll(() => masters?.destroy());
 
   it('is announced on one, stored by all, and withdrawn on another', async () => {
@@ -150,7 +150,7 @@ describe.skipIf(natsPrograms().length === 0)('a new key for several masters', ()
     for (const master of masters.all) await master.startMaster();
     await masters.answering(['h1']);
     // What was on its way under the old key is compared and fetched.
-    for (const master of masters.all) await master.run('salt-run', ['cluster.repair'], { timeoutMs: 100_000 });
+    for (const master of masters.all) await master.run('salt-run', ['cluster.repair'], { timeoutMs: 120_000 });
     expect((await masters.sameHistory(90_000)).length).toBeGreaterThan(before);
   });
 });

@@ -46,11 +46,11 @@ describe.skipIf(natsPrograms().length === 0)('three masters', () => {
     await masters.answering(['everywhere']);
     await masters.answering(['second'], [masters.master(1)]);
     listeners = await Promise.all(masters.all.map((master) => EventListener.start(master)));
-  }, 240_000);
+  });
   afterAll(async () => {
     for (const each of listeners ?? []) each.stop();
     await masters?.destroy();
-  }, 60_000);
+  });
 
   it('know which minion is connected to which of them', async () => {
     const [m1] = masters.all as [Deployment];
@@ -122,17 +122,17 @@ describe.skipIf(natsPrograms().length === 0)('three masters', () => {
     const frozen = await leaderNow(masters.master(0));
     const [before] = [runs(others(frozen)).length];
     process.kill(-masters.master(frozen).master.pid, 'SIGSTOP');
-    await eventually('runs of the next leader', () => runs(others(frozen)).length >= before + 3, { timeoutMs: 90_000 });
+    await eventually('runs of the next leader', () => runs(others(frozen)).length >= before + 3);
     process.kill(-masters.master(frozen).master.pid, 'SIGCONT');
     const then = runs().length;
-    await eventually('more runs', () => runs().length >= then + 3, { timeoutMs: 60_000 });
+    await eventually('more runs', () => runs().length >= then + 3);
     // Killed.
     const leader = await leaderNow(others(frozen)[0] as Deployment);
     const killedAfter = runs(others(leader)).length;
     await masters.master(leader).master.stop('SIGKILL');
     const other = masters.master((leader + 1) % 3);
     await eventually('runs of the next leader', () => runs(others(leader)).length >= killedAfter + 3, {
-      timeoutMs: 90_000,
+      timeoutMs: 120_000,
     });
     const all = runs().sort();
     expect(all).toEqual([...new Set(all)]);
@@ -146,9 +146,9 @@ describe.skipIf(natsPrograms().length === 0)('three masters', () => {
     expect((await textOf(other, 'cluster.status')).code).toBe(1);
     await masters.master(leader).startMaster();
     await eventually('it to be back', async () => (await textOf(other, 'cluster.status')).code === 0, {
-      timeoutMs: 60_000,
+      timeoutMs: 120_000,
     });
-  }, 240_000);
+  });
 
   it('try what happens when one of them dies', async () => {
     const m2 = masters.master(1);
@@ -157,9 +157,9 @@ describe.skipIf(natsPrograms().length === 0)('three masters', () => {
     const dry = await haliteOn(m2, ['--dry-run', 'drill', 'kill-master']);
     expect(dry.stdout).toMatch(/Would close the ports of m2 for 20 seconds while 2 minions .*: everywhere, second\./);
     expect(dry.code).toBe(0);
-    const drill = await textOf(m2, 'cluster.drill', 'seconds=6', 'force=True');
+    const drill = await textOf(m2, 'cluster.drill', 'seconds=12', 'force=True');
     // The result of the one waits on its disk for its only master; the other one gives it to another master.
-    expect(drill.text).toMatch(/m2 was out of reach for 6 seconds while 2 minions worked for it\.\s+lost: none/);
+    expect(drill.text).toMatch(/m2 was out of reach for 12 seconds while 2 minions worked for it\.\s+lost: none/);
     expect(drill.text).toMatch(/taken by another master: 1 \(m[13]\)/);
     expect(drill.text).toMatch(/a job of m2 meanwhile reached: 1 of 2; not second/);
     expect(drill.text).toMatch(/connected to m2 again: 2 of 2/);
@@ -168,7 +168,7 @@ describe.skipIf(natsPrograms().length === 0)('three masters', () => {
       /The last drill was at .* on m2: 0 of 2 results were lost/,
     );
     await masters.answering(['everywhere']);
-  }, 120_000);
+  });
 
   it('end when they are told to while their ports are closed for a trial', async () => {
     const m3 = masters.master(2);
@@ -179,5 +179,5 @@ describe.skipIf(natsPrograms().length === 0)('three masters', () => {
     await m3.master.stop();
     expect(m3.master.output()).toContain('master has stopped');
     expect((await drill).code).not.toBe(0);
-  }, 60_000);
+  });
 });

@@ -29,7 +29,7 @@ beforeAll(async () => {
   tab = await browser.open();
   page = tab.page;
   await logIn(page, 'ann', 'of all');
-}, 180_000);
+});
 afterAll(async () => {
   await browser?.close();
   await api?.fleet.destroy();
@@ -45,23 +45,6 @@ afterEach(async ({ task }) => {
 const goTo = (hash: string, on: Page = page): Promise<unknown> =>
   on.evaluate(`location.hash = ${JSON.stringify(hash)}`);
 const main = (on: Page = page) => on.locator('main');
-
-/** Starts a job from the command line, where nobody tells the page about it; its id. */
-async function startJob(...args: string[]): Promise<string> {
-  const { stdout } = await api.fleet.salt('--async', ...args);
-  const jid = /\d{20}/.exec(stdout)?.[0];
-  if (!jid) throw new Error(`no job was started: ${stdout}`);
-  return jid;
-}
-
-/** Waits until nobody is waited for. */
-async function finished(jid: string): Promise<void> {
-  const token = await api.login('ann');
-  await eventually(
-    'the job to end',
-    async () => (await api.ask('GET', `/halite/v1/jobs/${jid}`, { token })).json.state === 'done',
-  );
-}
 
 const legend = (name: RegExp, on: Page = page) => on.locator('.legend').getByRole('button', { name });
 
@@ -104,7 +87,7 @@ describe.skipIf(!hasBrowser)('a job', () => {
   it('is previewed, started from the form, and followed without reloading', async () => {
     await goTo('/run');
     await page.getByLabel('Target', { exact: true }).fill('m*');
-    await expect.poll(() => main().locator('.classes').textContent(), { timeout: 20_000 }).toMatch(/connected\s*2/);
+    await expect.poll(() => main().locator('.classes').textContent()).toMatch(/connected\s*2/);
     await page.getByRole('combobox', { name: 'Function' }).fill('cmd.run');
     await page.getByRole('button', { name: 'As text' }).click();
     // It ends when the test has seen it running.
@@ -117,13 +100,13 @@ describe.skipIf(!hasBrowser)('a job', () => {
     writeFileSync(flag, '');
     await legend(/ok 2/).waitFor();
     expect(await page.locator('.job-facts .command-line').textContent()).toContain(line);
-    expect(await page.locator('.job-state').textContent()).toBe('finished');
+    await page.locator('.job-state', { hasText: 'finished' }).waitFor();
     expect(await page.locator('.job-facts').textContent()).toContain('ann');
   });
 
   it('shows failures first, finds text in whole answers, and the balance adds up', async () => {
-    const jid = await startJob('*', 'cmd.run', 'test $(hostname) != x; echo needle-$((40+2)); exit 3');
-    await finished(jid);
+    const jid = await api.startJob('*', 'cmd.run', 'test $(hostname) != x; echo needle-$((40+2)); exit 3');
+    await api.finished(jid);
     await goTo(`/job/${jid}`);
     await legend(/failed 2/).waitFor();
     expect(await page.locator('.legend-total').textContent()).toContain('2 minions');
@@ -139,13 +122,17 @@ describe.skipIf(!hasBrowser)('a job', () => {
 
   it('ends with a reason for a minion that is away, and runs again on it when it is back', async () => {
     await api.fleet.minion('m2').stop();
+    const preview = ['*', 'test.ping', '--preview-target', '--explain'];
+    await eventually('the master to notice it', async () =>
+      (await api.fleet.salt(...preview)).stdout.includes('1 away'),
+    );
     await goTo('/run?tgt=m*');
     await page.getByRole('button', { name: 'Only the 1 connected ones' }).click();
     expect(await page.getByLabel('Target', { exact: true }).inputValue()).toBe('m1');
     await page.getByRole('button', { name: 'Run on 1' }).waitFor();
     await goTo('/minions?state=away');
     await main().locator('[role=row] .id', { hasText: 'm2' }).waitFor();
-    const jid = await startJob('-L', 'm1,m2', 'test.ping');
+    const jid = await api.startJob('-L', 'm1,m2', 'test.ping');
     await goTo(`/job/${jid}`);
     await legend(/missing 1/).waitFor();
     await main().getByText('its connection to the master was lost').first().waitFor();
@@ -155,7 +142,7 @@ describe.skipIf(!hasBrowser)('a job', () => {
     await expect.poll(() => page.url()).not.toContain(jid);
     await legend(/ok 1/).waitFor();
     expect(await page.locator('.legend-total').textContent()).toBe('1 minion');
-  }, 120_000);
+  });
 
   it('is found in the history by what became of it, and the internal ones only on request', async () => {
     await goTo('/jobs');
@@ -204,11 +191,11 @@ describe.skipIf(!hasBrowser)('a hostile minion', () => {
           ['data', newDict([['x', attack]])],
         ]),
       );
-      const jid = await startJob('-L', 'evil', 'test.ping');
+      const jid = await api.startJob('-L', 'evil', 'test.ping');
       await minion.returnOf(jid, `\x1b[31m${attack}\x1b[0m`);
-      await expect.poll(() => main().locator('[role=grid]').textContent(), { timeout: 20_000 }).toContain('<script>');
+      await expect.poll(() => main().locator('[role=grid]').textContent()).toContain('<script>');
       await goTo(`/job/${jid}`);
-      await expect.poll(() => main().textContent(), { timeout: 20_000 }).toContain('<img src=x');
+      await expect.poll(() => main().textContent()).toContain('<img src=x');
       expect(await page.locator('main img, main script').count()).toBe(0);
       expect(await page.locator('.ansi-red').first().textContent()).toContain('<img');
       expect(await page.title()).not.toContain('hacked');
@@ -226,14 +213,18 @@ describe.skipIf(!hasBrowser)('by keyboard alone', () => {
     await page.keyboard.press('Escape');
     await goTo('/overview');
     await page.locator('main').focus();
-    await page.keyboard.press('g');
-    await page.keyboard.press('k');
-    await main().getByText(key).waitFor();
+    // The second key counts only soon after the first one.
+    const goesToKeys = async (): Promise<number> => {
+      await page.keyboard.press('g');
+      await page.keyboard.press('k');
+      return await main().getByText(key).count();
+    };
+    await expect.poll(goesToKeys).toBeGreaterThan(0);
     const focused = async (): Promise<number> => {
       await page.keyboard.press('j');
       return await page.locator('[data-row="0"]:focus').count();
     };
-    await expect.poll(focused, { timeout: 20_000 }).toBe(1);
+    await expect.poll(focused).toBe(1);
     await page.keyboard.press('x');
     await page.getByText('1 chosen').waitFor();
     await tabTo('Accept');
@@ -260,7 +251,7 @@ describe.skipIf(!hasBrowser)('by keyboard alone', () => {
     await page.keyboard.press('Enter');
     await expect.poll(() => page.url()).not.toBe(first);
     await legend(/failed 1/).waitFor();
-  }, 120_000);
+  });
 });
 
 /** Leaves a key waiting, as a minion of a master that accepts by hand does. */
@@ -374,7 +365,6 @@ describe.skipIf(!hasBrowser)('every page', () => {
         await other.close();
       }
     },
-    180_000,
   );
 
   it('is there in Chinese', async () => {
@@ -388,7 +378,7 @@ describe.skipIf(!hasBrowser)('every page', () => {
 
 describe.skipIf(!hasBrowser)('a master that is killed in the middle of a job', () => {
   it('comes back, and the page shows the end of the job', async () => {
-    const jid = await startJob('*', 'test.sleep', '4');
+    const jid = await api.startJob('*', 'test.sleep', '4');
     await goTo(`/job/${jid}`);
     await legend(/running|waiting/)
       .first()
@@ -396,5 +386,5 @@ describe.skipIf(!hasBrowser)('a master that is killed in the middle of a job', (
     await api.fleet.master.stop('SIGKILL');
     await api.fleet.startMaster();
     await legend(/ok 2/).waitFor({ timeout: 60_000 });
-  }, 120_000);
+  });
 });

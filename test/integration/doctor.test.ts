@@ -35,7 +35,7 @@ beforeAll(async () => {
   await fleet.startMaster();
   fleet.startMinion('m1', halite, `publish_port: ${fleet.ports.publish}`);
   await fleet.answering('m1');
-}, 120_000);
+});
 afterAll(async () => {
   await fleet?.destroy();
 });

@@ -37,7 +37,7 @@ beforeAll(async () => {
   for (const id of ['here', 'away']) fleet.startMinion(id);
   await fleet.answering('here', 'away');
   await stopAway();
-}, 120_000);
+});
 afterAll(async () => {
   await fleet?.destroy();
 });

@@ -25,7 +25,7 @@ beforeAll(async () => {
   await fleet.startMaster();
   fleet.startMinion('m1');
   await fleet.answering('m1');
-}, 120_000);
+});
 afterAll(async () => {
   await fleet?.destroy();
 });
@@ -83,7 +83,7 @@ async function publish(fields: PlainDict): Promise<PlainDict> {
   try {
     const load = { cmd: 'publish', tgt: '*', tgt_type: 'glob', fun: 'test.ping', arg: [], ret: '', jid: '', ...fields };
     return unpack(
-      await client.request(pack({ enc: 'clear', load, version: 3 } as Value), { timeoutMs: 20_000 }),
+      await client.request(pack({ enc: 'clear', load, version: 3 } as Value), { timeoutMs: 120_000 }),
     ) as PlainDict;
   } finally {
     client.close();

@@ -70,7 +70,7 @@ async function restart(id: string): Promise<void> {
 /** Waits for the moment from which a reason can be known. */
 const until = (id: string, code: string): Promise<void> =>
   eventually(`${id} to be ${code}`, async () => (await ask(id, '-t', '1')).reasons[id]?.code === code, {
-    timeoutMs: 60_000,
+    timeoutMs: 120_000,
   });
 
 /** The newest job that people sent to a minion. */
@@ -109,7 +109,7 @@ beforeAll(async () => {
   );
   await keys('-A');
   await fleet.answering(...ids.filter((id) => id !== 'deaf'));
-}, 180_000);
+});
 
 afterAll(async () => {
   await fleet?.destroy();
@@ -181,7 +181,7 @@ describe('keys', () => {
     await keys('-d', 'deleted');
     fleet.startMinion('deleted');
     await eventually('its key to be back', () => existsSync(fleet.path('etc/pki/master/minions_pre/deleted')), {
-      timeoutMs: 60_000,
+      timeoutMs: 120_000,
     });
     await keys('-a', 'deleted');
     await fleet.answering('deleted');
@@ -297,5 +297,5 @@ describe.skipIf(!network)('a minion behind a network that was interrupted', () =
     expect((await reasonFor('far', '-t', '60')).ms).toBeLessThan(1500);
     far?.heal();
     await fleet.answering('far');
-  }, 120_000);
+  });
 });

@@ -21,7 +21,7 @@ describe.each(['zeromq', 'tcp'] as const)('a large file over %s', (transport) =>
 
   const fetch = (dest: string): Promise<CommandResult> => {
     const args = ['-c', config, 'cp.get_file', 'salt://big.bin', fleet.path(dest), '--out=json'];
-    return runProgram(join(halite.bin, 'salt-call'), args, { timeoutMs: 90_000 });
+    return runProgram(join(halite.bin, 'salt-call'), args, { timeoutMs: 120_000 });
   };
   const cameWhole = (dest: string): boolean => readFileSync(fleet.path(dest)).equals(big);
 

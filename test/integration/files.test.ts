@@ -182,7 +182,7 @@ describe('salt-cp', () => {
     expect(statSync(fleet.path('in/out/run.sh')).mode & 0o7777).toBe(0o751);
     expect(statSync(fleet.path('in/out/void')).isDirectory()).toBe(true);
     expect(readFileSync(fleet.path('in/out/empty'), 'utf8')).toBe('');
-  }, 120_000);
+  });
 
   it('copies a chunk that looks like a named argument', async () => {
     tree({ one: '1\n' });

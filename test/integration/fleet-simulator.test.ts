@@ -180,10 +180,10 @@ describe('a fleet at a master', () => {
   it(
     '2,000 minions beside a master, in bounded memory',
     async () => {
-      const args = ['--minions', '2000', '--prefix', 'many-', '--light', '--sign-in-time', '120'];
+      const args = ['--minions', '2000', '--prefix', 'many-', '--light', '--sign-in-time', '280'];
       const run = new FleetRun(master.ports.requests, args);
       runs.push(run);
-      await run.next('ready', 0, 120_000);
+      await run.next('ready', 0, 280_000);
       const answers = await master.json('many-*', 'test.ping', '-t', '60');
       expect(Object.values(answers).filter((value) => value === true)).toHaveLength(2000);
       const { report } = await run.quit();

@@ -56,7 +56,7 @@ describe.skipIf(natsPrograms().length === 0)('masters of a cluster', () => {
     [first, second] = masters.all as [Deployment, Deployment];
     masters.startMinion('web', undefined, [], [first]);
     await masters.answering(['web'], [first]);
-  }, 240_000);
+  });
   afterAll(() => masters?.destroy(), 60_000);
 
   it('go on when a member sends nonsense of every kind', async () => {
@@ -155,7 +155,7 @@ async function works(text: string): Promise<void> {
         'web'
       ] === text,
     {
-      timeoutMs: 60_000,
+      timeoutMs: 120_000,
       describe: () => masters.all.map(({ master }) => master.output().slice(-3000)).join('\n---\n'),
     },
   );

@@ -134,7 +134,7 @@ describe('ids', () => {
       join(config, 'minion'),
       readFileSync(join(config, 'minion'), 'utf8').replace('id: m1', 'id: "m*\\u202e"'),
     );
-    const program = await runProgram(join(halite.bin, 'salt-minion'), ['-c', config], { timeoutMs: 30_000 });
+    const program = await runProgram(join(halite.bin, 'salt-minion'), ['-c', config], { timeoutMs: 120_000 });
     expect(program.code).not.toBe(0);
     expect(program.stderr).toContain('"m*\\u202e" cannot be a minion id: it contains U+202E');
     expect(existsSync(fleet.path('m1/pki/minion.pem'))).toBe(false);

@@ -109,7 +109,7 @@ describe('a run that a minion reports', () => {
     expect(error).toBeUndefined();
     fleet.startMinion('m2');
     await eventually('the durable job to end', async () => Object.keys(await lookUp(later)).length > 0, {
-      timeoutMs: 60_000,
+      timeoutMs: 120_000,
     });
     expect(await lookUp(later)).toEqual({ m2: 'kept' });
     expect(existsSync(fleet.path('ran'))).toBe(false);

@@ -38,7 +38,7 @@ const announced = (bytes: number): Buffer => {
   return head;
 };
 const closed = (socket: Socket): Promise<void> =>
-  eventually('the master to close the connection', () => socket.destroyed, { timeoutMs: 60_000 });
+  eventually('the master to close the connection', () => socket.destroyed);
 
 describe('a stranger', () => {
   it('cannot announce a large frame', async () => {

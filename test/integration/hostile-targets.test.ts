@@ -33,7 +33,7 @@ beforeAll(async () => {
   evil = await OldMinion.start({ id, generation: 2, version: '3005', requests: site.ports.requests });
   await askPillar(grains);
   await evil.ask({ cmd: '_mine', id, data: { 'x.y': 1 } });
-}, 120_000);
+});
 afterAll(async () => {
   evil?.stop();
   await site?.destroy();

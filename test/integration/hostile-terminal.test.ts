@@ -65,7 +65,9 @@ describe('control sequences of a minion', () => {
     const jobs = await fleet.run('salt-run', ['jobs.list_jobs']);
     expect(jobs.stdout + jobs.stderr).not.toMatch(steering);
     expect(jobs.stdout).toContain('owned');
-    const watching = fleet.run('salt-run', ['state.event', 'evil/*', 'count=1', 'pretty=False'], { timeoutMs: 60_000 });
+    const watching = fleet.run('salt-run', ['state.event', 'evil/*', 'count=1', 'pretty=False'], {
+      timeoutMs: 120_000,
+    });
     let seen = '';
     void watching.then(({ stdout, stderr }) => {
       seen = stdout + stderr;

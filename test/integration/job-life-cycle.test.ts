@@ -64,7 +64,7 @@ class Story {
     this.told.push(`publish ${number}${durable ? ', durable' : ''}, ${seconds} s`);
     const command = `echo "${number} {{ grains.id }}" >> ${runFile()}; sleep ${seconds}; echo ${number}`;
     const args = ['-L', ids.join(','), 'cmd.run', command, 'template=jinja', '--static', '--out=json'];
-    this.asked.push(fleet.run('salt', durable ? [...args, '--durable=1h'] : args, { timeoutMs: 110_000 }));
+    this.asked.push(fleet.run('salt', durable ? [...args, '--durable=1h'] : args, { timeoutMs: 120_000 }));
   }
 
   async #kill(id: string): Promise<void> {
@@ -112,7 +112,7 @@ it(`gives every minion of every job an outcome (seed ${seed})`, { timeout: 240_0
     return left === '[]';
   };
   const describe = (): string => `${story.told.join('\n')}\nleft: ${left}`;
-  const waiting = { timeoutMs: 90_000, describe };
+  const waiting = { timeoutMs: 120_000, describe };
   await eventually('every minion of every job to have a result or a reason', () => done(open), waiting);
   await eventually('every durable job to have its results', () => done(undelivered), waiting);
   expect(await runner('jobs.pending'), describe()).toEqual({});

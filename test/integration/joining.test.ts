@@ -26,7 +26,7 @@ const gone = (on: Deployment, id: string): Promise<void> =>
   eventually(
     `${id} to be gone`,
     async () => (await on.run('salt-run', ['cluster.status'])).stdout.includes(`${id} is gone`),
-    { timeoutMs: 60_000 },
+    { timeoutMs: 120_000 },
   );
 
 describe.skipIf(natsPrograms().length === 0)('a cluster that grows', () => {
@@ -43,11 +43,11 @@ describe.skipIf(natsPrograms().length === 0)('a cluster that grows', () => {
     await beginCluster(m1, nats);
     await m1.startMaster();
     await m1.answering('web1');
-  }, 240_000);
+  });
   afterAll(async () => {
     await Promise.all([m1, m2, m3].map((each) => each?.destroy()));
     await nats?.stop();
-  }, 60_000);
+  });
 
   it('lets a machine in by an invitation, once', async () => {
     const line = await invite(m1);
@@ -74,7 +74,7 @@ describe.skipIf(natsPrograms().length === 0)('a cluster that grows', () => {
     await together([m1, m2]);
     expect((await m2.run('salt-key', ['-L'])).stdout).toMatch(/Accepted Keys:\s+web1/);
     expect((await m2.salt('web1', 'test.echo', 'by m2')).stdout).toContain('by m2');
-  }, 120_000);
+  });
 
   it('says that nobody answers, and goes on when the masters and their servers are back', async () => {
     const m5 = await machine('m5');
@@ -95,7 +95,7 @@ describe.skipIf(natsPrograms().length === 0)('a cluster that grows', () => {
     await m5.destroy();
     await m1.answering('web1');
     await together([m1, m2]);
-  }, 240_000);
+  });
 
   it('lets a machine in although strangers answer too, and one that was killed goes on', async () => {
     const line = await invite(m2);
@@ -103,7 +103,7 @@ describe.skipIf(natsPrograms().length === 0)('a cluster that grows', () => {
     try {
       // Killed as soon as its request is there: the answer finds nobody.
       const first = startHaliteOn(m3, ['--keys-from', 'nats', 'cluster', 'join'], line);
-      await eventually('the request', () => stranger.requests.length > 0, { timeoutMs: 60_000 });
+      await eventually('the request', () => stranger.requests.length > 0);
       process.kill(first.pid, 'SIGKILL');
       await first.done;
       const again = await haliteOn(m3, ['--keys-from', 'nats', 'cluster', 'join'], line);
@@ -118,7 +118,7 @@ describe.skipIf(natsPrograms().length === 0)('a cluster that grows', () => {
     }
     await m3.startMaster();
     await together([m1, m2, m3]);
-  }, 120_000);
+  });
 
   it('refuses who knows the line and has another RSA key, without changing a file', async () => {
     const other = await startServers();
@@ -155,7 +155,7 @@ describe.skipIf(natsPrograms().length === 0)('a cluster that grows', () => {
     // It never started: its slot is free at once.
     expect(await runner(m1, 'cluster.forget', 'm4')).toMatch(/m4 never started/);
     await m4.destroy();
-  }, 120_000);
+  });
 
   it('gets another key for what the masters tell each other, while jobs go on and a master is away', async () => {
     const keyOf = (of: Deployment): string => readFileSync(of.path('etc/pki/master/cluster_bus.key'), 'utf8');
@@ -169,9 +169,9 @@ describe.skipIf(natsPrograms().length === 0)('a cluster that grows', () => {
     let goesOn = true;
     const answers: string[] = [];
     const jobs = [m1, m2].map(async (master) => {
-      while (goesOn) answers.push((await master.salt('web1', 'test.echo', 'meanwhile')).stdout);
+      while (goesOn) answers.push((await master.salt('web1', 'test.echo', 'meanwhile', '-t', '30')).stdout);
     });
-    await eventually('jobs', () => answers.length > 1, { timeoutMs: 60_000 });
+    await eventually('jobs', () => answers.length > 1);
     const changed = await runner(m2, 'cluster.rekey', 'minutes=0');
     goesOn = false;
     await Promise.all(jobs);
@@ -184,7 +184,7 @@ describe.skipIf(natsPrograms().length === 0)('a cluster that grows', () => {
     await together([m1, m2, m3]);
     await eventually('m3 to have the new key alone', () => hasNew(m3));
     expect((await m3.salt('web1', 'test.echo', 'by m3')).stdout).toContain('by m3');
-  }, 120_000);
+  });
 
   it('lets a member go: drained, stopped, forgotten', async () => {
     const refused = await m1.run('salt-run', ['cluster.forget', 'm3']);
@@ -202,13 +202,13 @@ describe.skipIf(natsPrograms().length === 0)('a cluster that grows', () => {
     await eventually(
       'the job to be known on m1',
       async () => (await m1.run('salt-run', ['jobs.list_job', jid])).stdout.includes('test.sleep'),
-      { timeoutMs: 60_000 },
+      { timeoutMs: 120_000 },
     );
     expect(await runner(m1, 'cluster.drain', 'm3')).toMatch(/m3 holds nothing and follows no job: stop it/);
     expect((await m3.salt('web1', 'test.ping')).stderr).toMatch(/The master m3 is being drained.*Run it on m1 or m2/s);
     expect(await runner(m2, 'cluster.drain', 'm3', 'undo=True')).toMatch(/m3 takes jobs again/);
     await eventually('m3 to take jobs', async () => (await m3.salt('web1', 'test.ping')).stdout.includes('True'), {
-      timeoutMs: 60_000,
+      timeoutMs: 120_000,
     });
     expect(await runner(m1, 'cluster.drain', 'm3')).toMatch(/holds nothing/);
     await m3.master.stop();
@@ -222,12 +222,12 @@ describe.skipIf(natsPrograms().length === 0)('a cluster that grows', () => {
     await eventually(
       'the result of the job',
       async () => (await m1.run('salt-run', ['jobs.lookup_jid', jid])).stdout.includes('web1'),
-      { timeoutMs: 90_000 },
+      { timeoutMs: 120_000 },
     );
     // It does not come back by itself.
-    const back = await m3.run('salt-master', ['-l', 'error'], { timeoutMs: 30_000 });
+    const back = await m3.run('salt-master', ['-l', 'error'], { timeoutMs: 120_000 });
     expect(back.stdout + back.stderr).toMatch(/m3 was removed from the cluster/);
-  }, 240_000);
+  });
 
   it('says what was held by a member that is lost', async () => {
     await m2.master.stop('SIGKILL');
@@ -244,5 +244,5 @@ describe.skipIf(natsPrograms().length === 0)('a cluster that grows', () => {
     await m1.answering('web1');
     expect((await m1.run('salt-run', ['jobs.list_jobs'])).stdout).toMatch(/by m2/);
     expect((await m1.run('salt-run', ['jobs.list_jobs'])).stdout).toMatch(/before/);
-  }, 240_000);
+  });
 });

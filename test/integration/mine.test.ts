@@ -31,7 +31,7 @@ beforeAll(async () => {
   site.startMinion('web1', halite, `${functions}${report}`);
   site.startMinion('db1', halite, 'grains: {role: db}');
   await site.answering('web1', 'db1');
-}, 120_000);
+});
 afterAll(() => site?.destroy());
 
 const mine = async (from: string, fun: string, ...more: string[]): Promise<unknown> =>

@@ -21,7 +21,7 @@ describe.skipIf(!programs)('masters behind one address', () => {
     await masters.everywhere('the key', (master) => existsSync(key(master, 'minions_pre', 'web1')));
     expect((await masters.master(1).run('salt-key', ['-y', '-a', 'web1'])).code).toBe(0);
     await masters.answering('web1');
-  }, 120_000);
+  });
   afterAll(() => masters?.destroy());
 
   it('have one AES key, which a restart does not change', async () => {

@@ -30,7 +30,7 @@ beforeAll(async () => {
   site.startMinion('web1');
   site.startMinion('db1', halite, 'grains: {role: db}');
   await site.answering('web1', 'db1');
-}, 120_000);
+});
 afterAll(() => site?.destroy());
 
 const runner = async (...args: string[]): Promise<unknown> => {

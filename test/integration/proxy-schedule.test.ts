@@ -78,7 +78,7 @@ describe('proxies by themselves', () => {
     fleet.startProxy('holder', halite, 'metaproxy: deltaproxy', 'delta');
     fleet.startProxy('relayed', halite);
     await fleet.answering(...ids, 'relayed');
-  }, 180_000);
+  });
   afterAll(async () => {
     await events?.stop();
     await fleet?.destroy();
@@ -97,7 +97,7 @@ describe('proxies by themselves', () => {
     for (const id of ids)
       expect(Object.keys(packages[id] as object).filter((name) => name.startsWith('by-'))).toEqual([`by-${id}`]);
     expect(await fleet.json('first', 'schedule.list')).toMatchObject({ first: expect.stringContaining('by-first') });
-  }, 120_000);
+  });
 
   it('watch their own device with beacons', async () => {
     const said = (id: string): string => JSON.stringify(events.seen(`salt/beacon/${id}/service/samba`));
@@ -117,7 +117,7 @@ describe('proxies by themselves', () => {
     });
     expect(events.seen('salt/beacon/alone/service/samba')).toHaveLength(2);
     expect(events.seen('salt/beacon/second/service/samba')).toHaveLength(1);
-  }, 120_000);
+  });
 
   it('run their jobs with the executor that their type names', async () => {
     expect(await fleet.json('relayed', 'test.echo', 'x')).toEqual({

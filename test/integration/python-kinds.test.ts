@@ -102,7 +102,7 @@ beforeAll(async () => {
   fleet.startMinion('m1');
   await fleet.answering('m1');
   await call('saltutil.sync_all');
-}, 120_000);
+});
 afterAll(async () => {
   events?.stop();
   await fleet?.destroy();

@@ -300,17 +300,16 @@ it('runs on the master too, each call in a process of its own', async () => {
 
 it('ends with its job, whatever it does', async () => {
   const jid = (await fleet.salt('m1', 'garden.sleep', '--async')).stdout.match(/\d{20}/)?.[0] ?? '';
-  await eventually('the function to sleep', () => existsSync(fleet.path('sleeping')));
+  const sleeps = (): boolean =>
+    existsSync(fleet.path('sleeping')) && readFileSync(fleet.path('sleeping'), 'utf8') !== '';
+  await eventually('the function to sleep', sleeps);
   const pid = readFileSync(fleet.path('sleeping'), 'utf8');
   expect(workers()).toContain(pid);
   expect(await call('saltutil.kill_job', jid)).toMatch(/^Signal 9 sent to job/);
   await eventually('the worker to end', () => !existsSync(`/proc/${pid}`));
   rmSync(fleet.path('sleeping'));
   const again = fleet.salt('m1', 'garden.sleep', '--out=json', '--static');
-  await eventually(
-    'the function to sleep',
-    () => existsSync(fleet.path('sleeping')) && readFileSync(fleet.path('sleeping'), 'utf8') !== '',
-  );
+  await eventually('the function to sleep', sleeps);
   process.kill(Number(readFileSync(fleet.path('sleeping'), 'utf8')), 'SIGKILL');
   expect((await again).stdout).toMatch(
     /the Python process of .*plant\.py was ended by signal 9 \(SIGKILL\) while plant\.sleep ran/,

@@ -86,7 +86,7 @@ beforeAll(async () => {
   fleet.startMinion('m1');
   // Nobody accepts its key but the reactor.
   await fleet.answering('m1');
-}, 120_000);
+});
 afterAll(async () => {
   await fleet?.destroy();
 });

@@ -16,7 +16,7 @@ beforeAll(async () => {
     at.a[id] = await HostileMinion.start(pair.a, id);
     at.b[id] = await HostileMinion.start(pair.b, id);
   }
-}, 120_000);
+});
 afterAll(async () => {
   for (const minion of [...Object.values(at.a), ...Object.values(at.b)]) minion.stop();
   await pair?.destroy();

@@ -27,7 +27,7 @@ beforeAll(async () => {
   await next.startMaster();
   for (const id of ['m1', 'm2']) old.startMinion(id);
   await old.answering('m1', 'm2');
-}, 120_000);
+});
 afterAll(async () => {
   await Promise.all([old, next].map((each) => each?.destroy()));
 });
@@ -55,7 +55,7 @@ describe('a retired master', () => {
     );
     const jid = /\d{20}/.exec(stdout)?.[0] ?? '';
     await eventually('the job to run', () => existsSync(old.path('began')));
-    const begun = await runner(old, 'master.retire', addressOf(next), 'quiet=5');
+    const begun = await runner(old, 'master.retire', addressOf(next), 'quiet=600');
     expect(begun.report).toMatchObject({
       'new master': addressOf(next),
       'jobs under way': [jid],
@@ -80,7 +80,7 @@ describe('a retired master', () => {
         const here = report['still come'] as Record<string, string> | undefined;
         return here !== undefined && ['m1', 'm2'].every((id) => here[id]?.startsWith('connected'));
       },
-      { timeoutMs: 60_000 },
+      { timeoutMs: 120_000 },
     );
     expect((await old.salt('m1', 'test.ping')).stderr).toContain('being retired');
     // It ticked every second before, and the present log is that of a master that was started while it is retired.
@@ -103,14 +103,14 @@ describe('a retired master', () => {
     const { report } = await runner(old, 'master.retire', 'undo=True');
     expect(report).toEqual({ phase: 'this master works; it is not being retired' });
     expect(await old.json('m1', 'test.ping')).toEqual({ m1: true });
-    await runner(old, 'master.retire', addressOf(next), 'quiet=4');
+    await runner(old, 'master.retire', addressOf(next), 'quiet=10');
   });
 
   it('hands late minions over, and ends when nobody came for as long as was said', async () => {
     const moved = await runner(old, 'master.handover', addressOf(next), 'finish=True');
     expect(moved.report).toMatchObject({ halite: { m1: 'moved', m2: 'moved' } });
     await next.answering('m1', 'm2');
-    await eventually('the retired master to end', () => old.master.exitCode !== null, { timeoutMs: 60_000 });
+    await eventually('the retired master to end', () => old.master.exitCode !== null);
     expect(old.master.exitCode).toBe(0);
     expect(old.master.output()).toContain('this retired master ends');
     expect(await next.json('*', 'test.ping')).toEqual({ m1: true, m2: true });

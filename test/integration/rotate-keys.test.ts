@@ -28,7 +28,7 @@ const masterKey = (): string => printOf(keyFile('master.pub'));
 const trusted = (id: string): string => printOf(fleet.path(id, 'pki/minion_master.pub'));
 const ids = (report: Report, title: string): string[] =>
   Object.keys((report[title] as Report | undefined) ?? {}).sort();
-const patient = { timeoutMs: 90_000 };
+const patient = { timeoutMs: 120_000 };
 const moved = async (...wanted: string[]): Promise<void> =>
   eventually(
     `${wanted.join(', ')} to have the new key`,
@@ -44,7 +44,7 @@ beforeAll(async () => {
   await fleet.startMaster();
   for (const id of ['m1', 'm2', 'm3']) fleet.startMinion(id);
   await fleet.answering('m1', 'm2', 'm3');
-}, 120_000);
+});
 afterAll(() => fleet?.destroy());
 
 describe('a new key for a master', () => {

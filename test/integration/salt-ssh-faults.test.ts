@@ -54,7 +54,7 @@ describe.skipIf(!sshd)('salt-ssh when something breaks', () => {
     const [publish, requests] = await freePorts(2);
     field = new SshField(`interface: 127.0.0.1\npublish_port: ${publish}\nret_port: ${requests}`);
     await field.add('web');
-  }, 60_000);
+  });
   afterAll(() => field?.destroy());
 
   it('says which hosts it does not reach, and runs on the others', async () => {
@@ -70,7 +70,7 @@ describe.skipIf(!sshd)('salt-ssh when something breaks', () => {
     expect(stdout).toMatch(/nowhere:\n {4}ssh: Could not resolve hostname no\.such\.host\.invalid/);
     expect(code).toBe(20);
     expect(readdirSync(field.path('tmp'))).toEqual([]);
-  }, 60_000);
+  });
 
   it('does not accept unknown or changed host keys', async () => {
     const { sshd: server } = field.targets[0]!;
@@ -88,7 +88,7 @@ describe.skipIf(!sshd)('salt-ssh when something breaks', () => {
     const changed = await field.run('--roster-file', roster, 'web', 'test.ping');
     expect(changed.stdout).toMatch(/REMOTE HOST IDENTIFICATION HAS CHANGED|Host key verification failed/);
     expect(changed.code).toBe(20);
-  }, 60_000);
+  });
 
   it('says that a key is refused', async () => {
     const refused = await field.add('refused', { authorized: '' });
@@ -102,7 +102,7 @@ describe.skipIf(!sshd)('salt-ssh when something breaks', () => {
     const { stdout, code } = await field.run('web', 'cmd.run', 'kill -9 $PPID');
     expect(stdout).toContain('The job process ended unexpectedly');
     expect(code).toBe(20);
-  }, 60_000);
+  });
 
   it('ends at a deadline', async () => {
     const late = field.path('late');
@@ -120,7 +120,7 @@ describe.skipIf(!sshd)('salt-ssh when something breaks', () => {
     expect((await field.run('web', '-r', 'sleep 100', '--deadline', '2s')).stdout).toContain(
       'The deadline of the job passed',
     );
-  }, 60_000);
+  });
 
   it('ends its work there when it is interrupted', async () => {
     const begun = field.path('begun');
@@ -130,7 +130,7 @@ describe.skipIf(!sshd)('salt-ssh when something breaks', () => {
     expect((await done).code).toBe(130);
     const command = Number(readFileSync(begun, 'utf8'));
     await eventually('the command to end', () => nameOf(command) !== 'sleep');
-  }, 60_000);
+  });
 
   it('collects the result of a job whose connection was cut', async () => {
     const master = spawn(join(halite.bin, 'salt-master'), ['-c', field.path('etc'), '-l', 'info'], {
@@ -169,7 +169,7 @@ describe.skipIf(!sshd)('salt-ssh when something breaks', () => {
       master.kill('SIGTERM');
       await ended;
     }
-  }, 120_000);
+  });
 
   it('collects the result of a job whose network or sshd failed meanwhile', async () => {
     const { sshd: server } = field.targets[0]!;
@@ -213,7 +213,7 @@ describe.skipIf(!sshd)('salt-ssh when something breaks', () => {
     } finally {
       relay.close();
     }
-  }, 120_000);
+  });
 
   it('records jobs also while no master runs', async () => {
     const jid = '20260101010101000001';
@@ -222,37 +222,33 @@ describe.skipIf(!sshd)('salt-ssh when something breaks', () => {
     const rows = db.prepare('SELECT count(*) AS n FROM salt_returns WHERE jid = ?').all(jid);
     db.close();
     expect(rows[0]?.n).toBe(1);
-  }, 60_000);
+  });
 
-  it.skipIf(!inNamespaces)(
-    'names what is wrong with the folder on the target',
-    async () => {
-      const at = (id: string): string => field.path('targets', id);
-      for (const id of ['full', 'noexec', 'link', 'foreign', 'owned']) mkdirSync(at(id), { recursive: true });
-      await field.add('full', { mounts: `mount -t tmpfs -o size=1m tmpfs ${at('full')}` });
-      await field.add('noexec', { mounts: `mount -t tmpfs -o noexec tmpfs ${at('noexec')}` });
-      rmSync(at('link'), { recursive: true });
-      symlinkSync(at('web'), at('link'));
-      await field.add('link');
-      writeFileSync(join(at('foreign'), 'precious'), 'x');
-      await field.add('foreign');
-      chownSync(at('owned'), 65_534, 65_534);
-      await field.add('owned');
-      const { stdout, code } = await field.run('-L', 'full,noexec,link,foreign,owned', 'test.ping', '-w');
-      expect(code).toBe(20);
-      for (const [id, why] of [
-        ['full', /The folder \S+ has 1 MB free, and 8 MB are needed/],
-        ['noexec', /The folder \S+noexec is on a file system that runs no programs/],
-        ['link', /The folder \S+link is a symbolic link/],
-        ['foreign', /The folder \S+foreign has other content there/],
-        ['owned', /The folder \S+owned belongs to another user there/],
-      ] as const)
-        expect(stdout, id).toMatch(why);
-      expect(readFileSync(join(at('foreign'), 'precious'), 'utf8')).toBe('x');
-      expect(existsSync(at('web'))).toBe(true);
-    },
-    90_000,
-  );
+  it.skipIf(!inNamespaces)('names what is wrong with the folder on the target', async () => {
+    const at = (id: string): string => field.path('targets', id);
+    for (const id of ['full', 'noexec', 'link', 'foreign', 'owned']) mkdirSync(at(id), { recursive: true });
+    await field.add('full', { mounts: `mount -t tmpfs -o size=1m tmpfs ${at('full')}` });
+    await field.add('noexec', { mounts: `mount -t tmpfs -o noexec tmpfs ${at('noexec')}` });
+    rmSync(at('link'), { recursive: true });
+    symlinkSync(at('web'), at('link'));
+    await field.add('link');
+    writeFileSync(join(at('foreign'), 'precious'), 'x');
+    await field.add('foreign');
+    chownSync(at('owned'), 65_534, 65_534);
+    await field.add('owned');
+    const { stdout, code } = await field.run('-L', 'full,noexec,link,foreign,owned', 'test.ping', '-w');
+    expect(code).toBe(20);
+    for (const [id, why] of [
+      ['full', /The folder \S+ has 1 MB free, and 8 MB are needed/],
+      ['noexec', /The folder \S+noexec is on a file system that runs no programs/],
+      ['link', /The folder \S+link is a symbolic link/],
+      ['foreign', /The folder \S+foreign has other content there/],
+      ['owned', /The folder \S+owned belongs to another user there/],
+    ] as const)
+      expect(stdout, id).toMatch(why);
+    expect(readFileSync(join(at('foreign'), 'precious'), 'utf8')).toBe('x');
+    expect(existsSync(at('web'))).toBe(true);
+  });
 
   it('names what keeps a runtime from running there', async () => {
     const target = async (id: string, programs: Readonly<Record<string, string>>): Promise<void> => {
@@ -272,7 +268,7 @@ describe.skipIf(!sshd)('salt-ssh when something breaks', () => {
     expect(stdout).toMatch(/there is no runtime for Linux \S+ with 32-bit programs\. Only commands with -r work there/);
     expect(stdout).toContain('its C library is too old (glibc 2.17; the runtime needs glibc 2.28)');
     expect(code).toBe(20);
-  }, 120_000);
+  });
 
   it('reaches twenty targets at once, dead ones among them', async () => {
     const web = field.targets[0]!;
@@ -297,5 +293,5 @@ describe.skipIf(!sshd)('salt-ssh when something breaks', () => {
     const results = JSON.parse(stdout) as Record<string, unknown>;
     expect(Object.values(results).filter((value) => value === true)).toHaveLength(20);
     expect(Object.keys(results)).toHaveLength(25);
-  }, 180_000);
+  });
 });

@@ -62,7 +62,7 @@ describe.skipIf(!sshd)('a hostile target', () => {
     field.write('srv/pillar/own.sls', 'mine: OWNPILLAR\n');
     field.write('srv/salt/hello', 'HELLO\n');
     field.write('outside', 'OUTSIDE\n');
-  }, 60_000);
+  });
   afterAll(() => field?.destroy());
 
   const attack = async (body: string, ...words: string[]) => {
@@ -137,7 +137,7 @@ describe.skipIf(!sshd)('a hostile target', () => {
         "done('survived');",
     );
     expect(stdout).toBe('liar:\n    survived\n');
-  }, 60_000);
+  });
 
   it(`harms nothing with ${frames} invented requests`, async () => {
     const before = readdirSync(field.path('srv'), { recursive: true });
@@ -225,5 +225,5 @@ describe.skipIf(!sshd)('a hostile target', () => {
     const { stdout, code } = await field.run('liar', 'test.ping');
     expect(stdout).toContain('text before its first message');
     expect(code).toBe(20);
-  }, 60_000);
+  });
 });

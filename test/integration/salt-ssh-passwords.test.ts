@@ -38,7 +38,7 @@ describe.skipIf(!sshd || !inNamespaces)('passwords of salt-ssh', () => {
       mounts: `mount --bind ${field.path('home')} /root`,
       lines: [],
     });
-  }, 60_000);
+  });
   afterAll(() => field?.destroy());
 
   const withPassword = (args: readonly string[], input = `${secret}\n`) =>
@@ -62,7 +62,7 @@ describe.skipIf(!sshd || !inNamespaces)('passwords of salt-ssh', () => {
     expect(seen).toEqual([]);
     expect(stderr).not.toContain('horse');
     for (const file of filesBelow(field.root)) expect(readIfThere(file).includes('horse $battery'), file).toBe(false);
-  }, 60_000);
+  });
 
   it('that are wrong are told once, and refused', async () => {
     const wrong = await withPassword(['locked', 'test.ping'], 'wrong\n');
@@ -70,7 +70,7 @@ describe.skipIf(!sshd || !inNamespaces)('passwords of salt-ssh', () => {
     expect(wrong.code).toBe(20);
     const none = await field.run('locked', 'test.ping');
     expect(none.stdout).toMatch(/Permission denied/);
-  }, 60_000);
+  });
 
   it('come from a program too', async () => {
     const program = field.write('tell', `#!/bin/sh\ncat <<'X'\n${secret}\nX\n`);
@@ -81,7 +81,7 @@ describe.skipIf(!sshd || !inNamespaces)('passwords of salt-ssh', () => {
     expect(failed.stderr).toContain('ssh_passwd_command failed (3)');
     expect(failed.code).not.toBe(0);
     field.write('etc/master.d/password.conf', '');
-  }, 60_000);
+  });
 
   it('of keys are told to ssh', async () => {
     const key = field.path('phrased');
@@ -96,7 +96,7 @@ describe.skipIf(!sshd || !inNamespaces)('passwords of salt-ssh', () => {
     const refused = await field.run('--roster-file', without, 'phrased', 'test.ping');
     expect(refused.stdout).toContain('Private key file need passphrase');
     expect(refused.code).toBe(20);
-  }, 60_000);
+  });
 
   it('put the key of the master on a target once', async () => {
     const key = field.path('deployed');
@@ -110,52 +110,48 @@ describe.skipIf(!sshd || !inNamespaces)('passwords of salt-ssh', () => {
     expect(statSync(authorized).mode & 0o777).toBe(0o600);
     await withPassword(args);
     expect(readFileSync(authorized, 'utf8').split('\n')).toHaveLength(2);
-  }, 90_000);
+  });
 
-  it.skipIf(!sudo)(
-    'of sudo reach it through the session, with and without a terminal',
-    async () => {
-      const [passwd, shadow, rules] = ['passwd', 'shadow', 'sudoers'].map((name) => field.path(name)) as [
-        string,
-        string,
-        string,
-      ];
-      const hash = execFileSync('openssl', ['passwd', '-6', '-stdin'], { input: secret, encoding: 'utf8' }).trim();
-      writeFileSync(
-        passwd,
-        `${readFileSync('/etc/passwd', 'utf8')}helper:x:64001:65534::${field.path('helper')}:/bin/sh\n`,
-      );
-      writeFileSync(shadow, `${readFileSync('/etc/shadow', 'utf8')}helper:${hash}:19000:0:99999:7:::\n`, {
-        mode: 0o640,
-      });
-      writeFileSync(rules, 'helper ALL=(ALL) ALL\nDefaults:helper !lecture\n', { mode: 0o440 });
-      mkdirSync(field.path('helper'), { mode: 0o777 });
-      const mounts = [
-        [passwd, '/etc/passwd'],
-        [shadow, '/etc/shadow'],
-        [rules, '/etc/sudoers'],
-      ].map(([from, to]) => `mount --bind ${from} ${to}`);
-      // sshd reads it as that user, who has no access to the folder of the test.
-      const key = field.path('helper-key');
-      execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', key]);
-      const place = ['mount -t tmpfs tmpfs /mnt', `cp ${key}.pub /mnt/keys`];
-      const served = await field.add('helped', {
-        mounts: [...mounts, ...place].join('\n'),
-        lines: ['AuthorizedKeysFile /mnt/keys'],
-      });
-      const entry = (more: string): string =>
-        field.entry(served, `sudo: True, ${more}`).replace('user: root', 'user: helper').replace(served.sshd.key, key);
-      const asks = (more: string, ...words: string[]) =>
-        field.run('--roster-file', field.write('etc/sudo', entry(more)), 'helped', ...words);
-      expect((await asks('tty: False', 'test.ping')).stdout).toContain('Sudo password is required but not provided');
-      const quoted = `sudo_passwd: '${secret}'`;
-      expect((await asks(quoted, 'cmd.run', 'id -un')).stdout).toBe('helped:\n    root\n');
-      expect((await asks(`${quoted}, tty: True`, 'cmd.run', 'id -un')).stdout).toBe('helped:\n    root\n');
-      expect((await asks('sudo_passwd: wrong', 'test.ping')).stdout).toContain('Password authentication failed');
-      appendFileSync(rules, 'Defaults:helper requiretty\n');
-      expect((await asks(`${quoted}, tty: True`, 'cmd.run', 'id -un')).stdout).toBe('helped:\n    root\n');
-      expect((await asks(quoted, 'test.ping')).stdout).toContain('you must have a tty');
-    },
-    90_000,
-  );
+  it.skipIf(!sudo)('of sudo reach it through the session, with and without a terminal', async () => {
+    const [passwd, shadow, rules] = ['passwd', 'shadow', 'sudoers'].map((name) => field.path(name)) as [
+      string,
+      string,
+      string,
+    ];
+    const hash = execFileSync('openssl', ['passwd', '-6', '-stdin'], { input: secret, encoding: 'utf8' }).trim();
+    writeFileSync(
+      passwd,
+      `${readFileSync('/etc/passwd', 'utf8')}helper:x:64001:65534::${field.path('helper')}:/bin/sh\n`,
+    );
+    writeFileSync(shadow, `${readFileSync('/etc/shadow', 'utf8')}helper:${hash}:19000:0:99999:7:::\n`, {
+      mode: 0o640,
+    });
+    writeFileSync(rules, 'helper ALL=(ALL) ALL\nDefaults:helper !lecture\n', { mode: 0o440 });
+    mkdirSync(field.path('helper'), { mode: 0o777 });
+    const mounts = [
+      [passwd, '/etc/passwd'],
+      [shadow, '/etc/shadow'],
+      [rules, '/etc/sudoers'],
+    ].map(([from, to]) => `mount --bind ${from} ${to}`);
+    // sshd reads it as that user, who has no access to the folder of the test.
+    const key = field.path('helper-key');
+    execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', key]);
+    const place = ['mount -t tmpfs tmpfs /mnt', `cp ${key}.pub /mnt/keys`];
+    const served = await field.add('helped', {
+      mounts: [...mounts, ...place].join('\n'),
+      lines: ['AuthorizedKeysFile /mnt/keys'],
+    });
+    const entry = (more: string): string =>
+      field.entry(served, `sudo: True, ${more}`).replace('user: root', 'user: helper').replace(served.sshd.key, key);
+    const asks = (more: string, ...words: string[]) =>
+      field.run('--roster-file', field.write('etc/sudo', entry(more)), 'helped', ...words);
+    expect((await asks('tty: False', 'test.ping')).stdout).toContain('Sudo password is required but not provided');
+    const quoted = `sudo_passwd: '${secret}'`;
+    expect((await asks(quoted, 'cmd.run', 'id -un')).stdout).toBe('helped:\n    root\n');
+    expect((await asks(`${quoted}, tty: True`, 'cmd.run', 'id -un')).stdout).toBe('helped:\n    root\n');
+    expect((await asks('sudo_passwd: wrong', 'test.ping')).stdout).toContain('Password authentication failed');
+    appendFileSync(rules, 'Defaults:helper requiretty\n');
+    expect((await asks(`${quoted}, tty: True`, 'cmd.run', 'id -un')).stdout).toBe('helped:\n    root\n');
+    expect((await asks(quoted, 'test.ping')).stdout).toContain('you must have a tty');
+  });
 });

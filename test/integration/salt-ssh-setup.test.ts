@@ -17,7 +17,7 @@ describe.skipIf(!sshd)('targets of salt-ssh', () => {
   beforeAll(async () => {
     field = new SshField();
     for (const id of ['web', 'gate']) await field.add(id);
-  }, 60_000);
+  });
   afterAll(() => field?.destroy());
 
   it('are described by a Saltfile, which the command line overrides', async () => {
@@ -33,7 +33,7 @@ describe.skipIf(!sshd)('targets of salt-ssh', () => {
     expect(JSON.parse((await ask(words, { SALT_SALTFILE: file })).stdout)).toEqual({ named: true });
     const overridden = ['--saltfile', file, '--roster-file', field.path('etc/roster'), ...words];
     expect(JSON.parse((await ask(overridden)).stdout)).toEqual({ web: true, gate: true });
-  }, 60_000);
+  });
 
   it('are opened by a key that only an agent has', async () => {
     const socket = field.path('agent');
@@ -50,7 +50,7 @@ describe.skipIf(!sshd)('targets of salt-ssh', () => {
     } finally {
       agent.kill();
     }
-  }, 60_000);
+  });
 
   it('are behind a jump host of the configuration of ssh', async () => {
     const [web, gate] = field.targets.map(({ sshd: server }) => server) as [
@@ -73,7 +73,7 @@ describe.skipIf(!sshd)('targets of salt-ssh', () => {
     expect(stdout, stderr).toBe('inner:\n    True\n');
     expect(gate.log().match(/Accepted publickey/g)).toHaveLength(before + 1);
     field.write('etc/master.d/jump.conf', '');
-  }, 60_000);
+  });
 
   it('run a script before the first job, and no job when it fails', async () => {
     const said = field.path('pre-flight-said');
@@ -91,30 +91,26 @@ describe.skipIf(!sshd)('targets of salt-ssh', () => {
       expect((await field.run(...with_('good'), ...more, 'web', 'test.ping')).stdout).toBe('web:\n    True\n');
     // The second job found the folder.
     expect(readFileSync(said, 'utf8')).toBe('one-bad\none-good\none-good\n');
-  }, 60_000);
+  });
 
-  it.skipIf(!gpg)(
-    'have a pillar that is decrypted here',
-    async () => {
-      const keys = field.path('gpgkeys');
-      const run = (args: string[], input = ''): string =>
-        execFileSync('gpg', ['--homedir', keys, '--batch', '--trust-model', 'always', ...args], {
-          input,
-          encoding: 'utf8',
-          stdio: ['pipe', 'pipe', 'ignore'],
-        });
-      execFileSync('mkdir', ['-m', '700', keys]);
-      try {
-        run(['--passphrase', '', '--quick-gen-key', 'master@example.com', 'future-default', 'default', 'never']);
-        const text = run(['--armor', '--encrypt', '-r', 'master@example.com'], 'hidden word');
-        field.write('srv/pillar/top.sls', "base: {'*': [sealed]}\n");
-        field.write('srv/pillar/sealed.sls', `#!yaml|gpg\nsealed: |\n${text.replaceAll(/^/gm, '  ')}\n`);
-        field.write('etc/master.d/gpg.conf', `gpg_keydir: ${keys}\n`);
-        expect(await field.json('web', 'pillar.get', 'sealed')).toEqual({ web: 'hidden word' });
-      } finally {
-        execFileSync('gpgconf', ['--homedir', keys, '--kill', 'all']);
-      }
-    },
-    60_000,
-  );
+  it.skipIf(!gpg)('have a pillar that is decrypted here', async () => {
+    const keys = field.path('gpgkeys');
+    const run = (args: string[], input = ''): string =>
+      execFileSync('gpg', ['--homedir', keys, '--batch', '--trust-model', 'always', ...args], {
+        input,
+        encoding: 'utf8',
+        stdio: ['pipe', 'pipe', 'ignore'],
+      });
+    execFileSync('mkdir', ['-m', '700', keys]);
+    try {
+      run(['--passphrase', '', '--quick-gen-key', 'master@example.com', 'future-default', 'default', 'never']);
+      const text = run(['--armor', '--encrypt', '-r', 'master@example.com'], 'hidden word');
+      field.write('srv/pillar/top.sls', "base: {'*': [sealed]}\n");
+      field.write('srv/pillar/sealed.sls', `#!yaml|gpg\nsealed: |\n${text.replaceAll(/^/gm, '  ')}\n`);
+      field.write('etc/master.d/gpg.conf', `gpg_keydir: ${keys}\n`);
+      expect(await field.json('web', 'pillar.get', 'sealed')).toEqual({ web: 'hidden word' });
+    } finally {
+      execFileSync('gpgconf', ['--homedir', keys, '--kill', 'all']);
+    }
+  });
 });

@@ -141,24 +141,28 @@ describe('runners', () => {
   });
 
   it('jobs.list_jobs, jobs.list_job and jobs.active, while a job runs and afterwards', async () => {
-    const started = await call({ client: 'local_async', fun: 'test.sleep', tgt: '*', arg: [2] });
+    // It ends when the test has seen it running.
+    const gate = api.fleet.path('gate');
+    const command = `until test -e ${gate}; do sleep 0.1; done`;
+    const started = await call({ client: 'local_async', fun: 'cmd.shell', tgt: '*', arg: [command] });
     expect(started).toEqual({ jid: expect.stringMatching(/^\d{20}$/), minions: ['m1', 'm2'] });
     const { jid } = started;
     await eventually('the job to run', async () => {
       const active = await call({ client: 'runner', fun: 'jobs.active' });
       return active[jid]?.Running?.length > 0 && Array.isArray(active[jid].Returned);
     });
+    writeFileSync(gate, '');
     await eventually('its results', async () => {
       const job = await call({ client: 'runner', fun: 'jobs.list_job', jid });
       return Object.keys(job.Result).length === 2;
     });
     const job = await call({ client: 'runner', fun: 'jobs.list_job', jid });
     expect(job).toMatchObject({
-      ...{ Arguments: [2], Function: 'test.sleep', Minions: ['m1', 'm2'], Target: '*', 'Target-type': 'glob' },
+      ...{ Arguments: [command], Function: 'cmd.shell', Minions: ['m1', 'm2'], Target: '*', 'Target-type': 'glob' },
       ...{ User: 'ann', StartTime: expect.stringMatching(/^\d{4}, [A-Z][a-z]{2} \d\d /) },
-      Result: { m1: { return: true, retcode: 0, success: true } },
+      Result: { m1: { return: '', retcode: 0, success: true } },
     });
-    const found = await call({ client: 'runner', fun: 'jobs.list_jobs', search_function: ['test.sleep'] });
+    const found = await call({ client: 'runner', fun: 'jobs.list_jobs', search_function: ['cmd.shell'] });
     expect(Object.keys(found)).toEqual([jid]);
     const unknown = await call({ client: 'runner', fun: 'jobs.list_job', jid: '20010101010101010101' });
     expect(unknown.Error).toBe('Cannot contact returner or no job with this jid');

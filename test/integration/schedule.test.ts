@@ -48,7 +48,7 @@ beforeAll(async () => {
   );
   fleet.startMinion('m1');
   await fleet.answering('m1');
-}, 120_000);
+});
 afterAll(async () => {
   await Promise.all([fleet?.destroy(), second?.destroy()]);
 });

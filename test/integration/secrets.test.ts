@@ -35,7 +35,7 @@ beforeAll(async () => {
   await site.startMaster();
   site.startMinion('web1');
   await site.answering('web1');
-}, 120_000);
+});
 afterAll(async () => {
   await site?.destroy();
   await vault?.stop();

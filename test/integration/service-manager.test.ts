@@ -42,7 +42,7 @@ describe.skipIf(!notify)('a master of Type=notify', () => {
     await fleet.startMaster({ ...halite, before });
     fleet.startMinion('m1');
     await fleet.answering('m1');
-  }, 120_000);
+  });
   afterAll(async () => {
     await fleet?.destroy();
     manager?.kill();
@@ -92,6 +92,6 @@ describe.skipIf(!notify)('a master of Type=notify', () => {
 
   it('says that it stops', async () => {
     await fleet.master.stop();
-    expect(messages().at(-1)).toBe('STOPPING=1');
+    await eventually('it to be told', () => messages().at(-1) === 'STOPPING=1');
   });
 });

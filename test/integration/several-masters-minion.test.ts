@@ -53,7 +53,7 @@ async function recorded(jid: string, id: string, master: Deployment): Promise<un
 
 const isRecorded = (jid: string, id: string, master: Deployment, text: string): Promise<void> =>
   eventually(`the result of ${jid} (${text})`, async () => (await recorded(jid, id, master)) === text, {
-    timeoutMs: 60_000,
+    timeoutMs: 120_000,
     describe: () => a.minion(id).output().slice(-4000),
   });
 
@@ -67,7 +67,7 @@ const spooled = (id: string): string[] => {
 
 async function settled(id: string): Promise<void> {
   await eventually(`the spool of ${id} to be empty`, () => spooled(id).length === 0, {
-    timeoutMs: 90_000,
+    timeoutMs: 120_000,
     describe: () => a.minion(id).output().slice(-4000),
   });
 }
@@ -77,7 +77,7 @@ beforeAll(async () => {
   await Promise.all([a.startMaster(), stranger.startMaster()]);
   cpSync(a.path('etc/pki/master'), b.path('etc/pki/master'), { recursive: true });
   await b.startMaster();
-}, 120_000);
+});
 afterAll(async () => {
   await Promise.all([a, b, stranger].map((deployment) => deployment?.destroy()));
 });
@@ -89,10 +89,10 @@ describe('all masters at the same time', () => {
       'both masters to be answered',
       async () => (await answers('hot', a)) && (await answers('hot', b)),
       {
-        timeoutMs: 90_000,
+        timeoutMs: 120_000,
       },
     );
-  }, 120_000);
+  });
 
   it('a result whose master was killed is taken by the other one, and told to the first when it is back', async () => {
     const jid = await begin('hot', 'killed', a, a.path('go-1'));
@@ -103,7 +103,7 @@ describe('all masters at the same time', () => {
     await a.startMaster();
     await settled('hot');
     await isRecorded(jid, 'hot', a, 'killed');
-  }, 120_000);
+  });
 
   it('the same when the master is frozen, which no connection shows', async () => {
     const jid = await begin('hot', 'frozen', a, a.path('go-2'));
@@ -111,23 +111,23 @@ describe('all masters at the same time', () => {
     try {
       writeFileSync(a.path('go-2'), '');
       await isRecorded(jid, 'hot', b, 'frozen');
-      expect(await answers('hot', b)).toBe(true);
+      await eventually('hot to answer', () => answers('hot', b));
     } finally {
       signalAll(a.master.pid, 'SIGCONT');
     }
     await settled('hot');
     await isRecorded(jid, 'hot', a, 'frozen');
-  }, 120_000);
+  });
 
   it('a minion that is restarted with other masters while a job runs brings its result to one of them', async () => {
     const jid = await begin('hot', 'moved', a, a.path('go-3'));
     await a.minion('hot').stop();
     start('hot', [at(b)]);
-    await eventually('the other master to be answered', () => answers('hot', b), { timeoutMs: 90_000 });
+    await eventually('the other master to be answered', () => answers('hot', b));
     writeFileSync(a.path('go-3'), '');
     await isRecorded(jid, 'hot', b, 'moved');
     await settled('hot');
-  }, 120_000);
+  });
 });
 
 it('one master with two names is used once, a job runs once, and it stays reachable', async () => {
@@ -142,7 +142,7 @@ it('one master with two names is used once, a job runs once, and it stays reacha
   const file = a.path('twice.count');
   await a.salt('twice', 'cmd.run', `echo x >> ${file}`);
   expect(readFileSync(file, 'utf8')).toBe('x\n');
-}, 120_000);
+});
 
 it('a master with another key is refused with both fingerprints; the others are used', async () => {
   // The order of contact decides whom a new minion trusts: this one knows its masters.
@@ -154,10 +154,10 @@ it('a master with another key is refused with both fingerprints; the others are 
   await eventually('both fingerprints to be named', () =>
     keys.every((key) => a.minion('careful').output().includes(key)),
   );
-  expect(await answers('careful', b)).toBe(true);
+  await eventually('careful to answer', () => answers('careful', b));
   expect((await status('careful')).map((link) => link['ready'])).toEqual([false, true, true]);
   expect(await answers('careful', stranger)).toBe(false);
-}, 120_000);
+});
 
 it('a second process of the same minion is refused, and the first one is named; kill -9 leaves nothing behind', async () => {
   start('single', [at(a)]);
@@ -170,7 +170,7 @@ it('a second process of the same minion is refused, and the first one is named; 
   await a.minion('single').stop('SIGKILL');
   start('single', [at(a)]);
   await a.answering('single');
-}, 120_000);
+});
 
 describe('one master at a time', () => {
   const failover = {
@@ -183,31 +183,31 @@ describe('one master at a time', () => {
   beforeAll(async () => {
     start('careless', [at(a), at(b)], failover);
     await a.answering('careless');
-  }, 120_000);
+  });
 
   it('the second one has no connection', async () => {
     expect(await answers('careless', b)).toBe(false);
     expect(await status('careless')).toMatchObject([{ master: at(a), ready: true }]);
-  }, 60_000);
+  });
 
   it('the next one is used when the first dies, running jobs go on, and the first is used again when it is back', async () => {
     const jid = await begin('careless', 'across', a, a.path('go-4'));
     await a.master.stop('SIGKILL');
     await eventually('the second master to be used', () => answers('careless', b), {
-      timeoutMs: 90_000,
+      timeoutMs: 120_000,
       describe: () => a.minion('careless').output().slice(-4000),
     });
     writeFileSync(a.path('go-4'), '');
     await isRecorded(jid, 'careless', b, 'across');
     await a.startMaster();
     await eventually('the first master to be used again', () => answers('careless', a), {
-      timeoutMs: 90_000,
+      timeoutMs: 120_000,
       describe: () => a.minion('careless').output().slice(-4000),
     });
     await settled('careless');
     await isRecorded(jid, 'careless', a, 'across');
     await eventually('the second one to be left', async () => !(await answers('careless', b)));
-  }, 200_000);
+  });
 
   it('a frozen master is left as well, a running state gets its files from the next one, and salt-call too', async () => {
     const state = `wait:\n  cmd.run:\n    - name: while [ ! -e ${a.path('go-5')} ]; do sleep 0.1; done\n`;
@@ -222,10 +222,10 @@ describe('one master at a time', () => {
     );
     signalAll(a.master.pid, 'SIGSTOP');
     try {
-      await eventually('the second master to be used', () => answers('careless', b), { timeoutMs: 90_000 });
+      await eventually('the second master to be used', () => answers('careless', b));
       writeFileSync(a.path('go-5'), '');
       await eventually('the file of the second master', () => existsSync(a.path('from-next')), {
-        timeoutMs: 90_000,
+        timeoutMs: 120_000,
         describe: () => a.minion('careless').output().slice(-4000),
       });
       expect(readFileSync(a.path('from-next'), 'utf8')).toBe('the body\n');
@@ -234,6 +234,6 @@ describe('one master at a time', () => {
     } finally {
       signalAll(a.master.pid, 'SIGCONT');
     }
-    await eventually('the first master to be used again', () => answers('careless', a), { timeoutMs: 90_000 });
-  }, 200_000);
+    await eventually('the first master to be used again', () => answers('careless', a));
+  });
 });

@@ -20,7 +20,7 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'halite-site-'));
   const built = spawnSync(process.execPath, ['scripts/site.mjs', folder], { cwd: root, encoding: 'utf8' });
   [said, status] = [`${built.stdout}${built.stderr}`, built.status];
-}, 120_000);
+});
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const read = (name: string): string => readFileSync(join(folder, name), 'utf8');
@@ -81,7 +81,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     // Chromium may ask for a page and its parts of one place only, the first that is named: here, of files.
     browser = (await Browser.start(files()))!;
     tab = await browser.open({ viewport: { width: 1280, height: 800 } });
-  }, 60_000);
+  });
   afterAll(async () => {
     await browser?.close();
     server?.close();

@@ -61,4 +61,4 @@ it('starts a master and three minions and leaves no builder running', async () =
     await ended;
   }
   expect(output.join('')).toContain('stopped');
-}, 300_000);
+});

@@ -18,6 +18,7 @@ import { SimulatedFleet } from '../bench/simulated-fleet.ts';
 import { Deployment, startProgram } from '../support/deployment.ts';
 import { eventually } from '../support/eventually.ts';
 import { preparedProgram } from '../support/servers/server.ts';
+import { readIfThere } from '../support/ssh-field.ts';
 
 /** A returner of a user: one file per result, so that a second delivery changes nothing. */
 const fileReturner = `
@@ -69,7 +70,7 @@ describe('kill -9', () => {
     const simulated = await SimulatedFleet.start(fleet.ports.requests, 100);
     onTestFinished(() => simulated.close());
     const jobs = publishMany(fleet, 50).catch(() => undefined);
-    await eventually('some results', () => simulated.acknowledged.size > 1500, { timeoutMs: 60_000 });
+    await eventually('some results', () => simulated.acknowledged.size > 1500);
     await fleet.master.stop('SIGKILL');
     const acknowledged = [...simulated.acknowledged];
     await jobs;
@@ -92,10 +93,10 @@ async function flushes(fleet: Deployment, strace: string): Promise<() => string>
   const file = fleet.path('flushes');
   const options = ['-f', '-q', '-y', '-e', 'trace=fsync,fdatasync,getppid', '-o', file];
   // It ends with the master.
-  void startProgram(strace, [...options, '-p', String(fleet.master.pid)], { timeoutMs: 100_000 }).done;
+  void startProgram(strace, [...options, '-p', String(fleet.master.pid)], { timeoutMs: 120_000 }).done;
   const isTraced = (): boolean =>
     readdirSync(`/proc/${fleet.master.pid}/task`).every(
-      (task) => !/^TracerPid:\t0$/m.test(readFileSync(`/proc/${fleet.master.pid}/task/${task}/status`, 'utf8')),
+      (task) => !/^TracerPid:\t0$/m.test(readIfThere(`/proc/${fleet.master.pid}/task/${task}/status`)),
     );
   await eventually('the master to be traced', isTraced);
   return () => readFileSync(file, 'utf8');

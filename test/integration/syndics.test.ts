@@ -23,7 +23,7 @@ beforeAll(async () => {
   await Promise.all([top.answering('top1'), mid.answering('mid1'), low.answering('low1', 'low2')]);
   await low.startSyndic('synd-low', [mid]);
   await mid.startSyndic('synd-mid', [top]);
-}, 180_000);
+});
 afterAll(async () => {
   for (const level of [low, mid, top]) await level?.destroy();
 });
@@ -144,7 +144,7 @@ describe('faults', () => {
     await running(jid);
     await fault();
     await eventually('the result at the top', async () => JSON.stringify(await result(jid)).includes('done'), {
-      timeoutMs: 60_000,
+      timeoutMs: 120_000,
       describe: () => [low.syndic, mid.syndic].map((each) => each.output().slice(-2000)).join('\n---\n'),
     });
   });

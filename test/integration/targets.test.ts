@@ -12,7 +12,7 @@ beforeAll(async () => {
   fleet.startMinion('t1', halite, 'grains: {role: web}');
   fleet.startMinion('t2', halite, 'grains: {role: db}');
   await fleet.answering('t1', 't2');
-}, 120_000);
+});
 afterAll(async () => {
   await fleet?.destroy();
 });

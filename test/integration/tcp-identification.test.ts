@@ -122,6 +122,6 @@ describe('a master that starts', () => {
       return alone;
     };
     // Where this process was held up in between, it looks again at the next start.
-    await eventually('only the request port to be open', takesOnlySignIns, { timeoutMs: 60_000 });
+    await eventually('only the request port to be open', takesOnlySignIns);
   });
 });

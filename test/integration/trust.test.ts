@@ -83,7 +83,7 @@ describe('a master with another key', () => {
     await fleet.startMaster();
     const newKey = readFileSync(`${pki}/master.pub`, 'utf8');
     await eventually('the minion to explain', () => fleet.minion('m1').output().includes(fingerprint(newKey)), {
-      timeoutMs: 60_000,
+      timeoutMs: 120_000,
       describe: () => fleet.minion('m1').output().slice(-3000),
     });
     const said = fleet.minion('m1').output();

@@ -103,7 +103,7 @@ describe.each(['docs/tutorial/newcomers.md', 'docs/tutorial/operators.md'])('%s'
       }
     }
     expect(commands).toBeGreaterThan(10);
-  }, 120_000);
+  });
 });
 
 it('the Chinese tutorial has the same commands', () => {

@@ -23,7 +23,7 @@ beforeAll(async () => {
   await eventually('the master to notice', async () =>
     (await fleet.salt('dead', 'test.ping')).stdout.includes('[Not connected]'),
   );
-}, 120_000);
+});
 afterAll(async () => {
   await fleet?.destroy();
 });
@@ -112,7 +112,7 @@ describe('a dead minion', () => {
     await eventually(
       'the master to be sure',
       async () => (await runner('manage.explain', 'dead', '--out=json')).includes('"connected": "no"'),
-      { timeoutMs: 40_000 },
+      { timeoutMs: 120_000 },
     );
     const watch = await startStopwatch();
     const { stdout } = await fleet.salt('-L', 'dead,w1', 'test.ping', '-t', '60');

@@ -49,11 +49,11 @@ describe('beacons', () => {
     const { ps, log } = await heard(salt(), halite);
     expected(ps);
     expectedLog(log);
-  }, 180_000);
+  });
 
   it('of a Salt minion reach a Halite master', async () => {
     const { ps, log } = await heard(halite, salt());
     expected(ps);
     expectedLog(log);
-  }, 180_000);
+  });
 });

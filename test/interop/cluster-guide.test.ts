@@ -38,11 +38,11 @@ describe.skipIf(natsPrograms().length === 0)('the guide for a cluster', () => {
     m1.startMinion('halite1');
     m1.startMinion('salt1', saltRelease('3006.27'));
     await m1.answering(...minions);
-  }, 240_000);
+  });
   afterAll(async () => {
     await Promise.all((masters ?? []).map((each) => each.destroy()));
     await nats?.stop();
-  }, 60_000);
+  });
 
   it('makes three masters of one, and one of three, and nothing is lost', async () => {
     const [m1, m2, m3] = masters;
@@ -86,7 +86,7 @@ describe.skipIf(natsPrograms().length === 0)('the guide for a cluster', () => {
       await eventually(
         `${id} to be gone`,
         async () => (await stays.run('salt-run', ['cluster.status'])).stdout.includes(`${id} is gone`),
-        { timeoutMs: 60_000 },
+        { timeoutMs: 120_000 },
       );
       expect(await good(stays.run('salt-run', forget))).toMatch(/nothing is lost/);
       await works(m1, `without ${id}`);
@@ -109,5 +109,5 @@ describe.skipIf(natsPrograms().length === 0)('the guide for a cluster', () => {
     expect(said).toEqual([]);
     expect(minions.map((id) => m1.minion(id).pid)).toEqual(processes);
     expect(minions.every((id) => m1.minion(id).running)).toBe(true);
-  }, 400_000);
+  });
 });

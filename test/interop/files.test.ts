@@ -68,7 +68,7 @@ describe.each(pairings)('$label', ({ master, minion }) => {
       await fleet.answering('m1');
     }
     const listed = async (): Promise<boolean> => ((await call('cp.list_master')) as string[]).includes('git.txt');
-    if (withGit) await eventually('the branches to be there', listed, { timeoutMs: 60_000 });
+    if (withGit) await eventually('the branches to be there', listed);
   });
   afterAll(async () => {
     await fleet?.destroy();

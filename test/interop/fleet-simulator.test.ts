@@ -54,7 +54,7 @@ it('results that come twice, a new key of the master, and a master that is kille
   await master.master.stop('SIGKILL');
   await master.startMaster();
   await eventually('all to be connected again', async () => (await run.stats()).connected === 20, {
-    timeoutMs: 60_000,
+    timeoutMs: 120_000,
   });
   // Its shared key is another one: minions notice that at a job, sign in, and then take it. A Salt master that has just
   // started may lose the first.
@@ -67,7 +67,7 @@ it('results that come twice, a new key of the master, and a master that is kille
     if (doubled === expected) await master?.salt('*', 'test.ping', '--async');
     return false;
   };
-  await eventually('all to have answered', answered, { timeoutMs: 90_000, describe: () => seen });
+  await eventually('all to have answered', answered, { timeoutMs: 120_000, describe: () => seen });
   const { report, code } = await run.quit();
   const { acknowledged } = report.returns;
   expect(report.returns).toMatchObject({ expected: acknowledged, missing: 0, doubled: acknowledged });

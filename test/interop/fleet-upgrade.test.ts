@@ -55,7 +55,7 @@ beforeAll(async () => {
     spawn(own.path('service'), [own.path(id)], { stdio: 'ignore' });
   }
   await own.answering(...ids);
-}, 300_000);
+});
 afterAll(async () => {
   const groups = ids.map((id) => own?.path(id, 'group') ?? '').filter((file) => existsSync(file));
   for (const file of groups) {
@@ -64,7 +64,7 @@ afterAll(async () => {
     await eventually('the minion to end', () => !existsSync(`/proc/${group}`)).catch(() => undefined);
   }
   await own?.destroy();
-}, 60_000);
+});
 
 describe('a real Salt minion', () => {
   it('gets the next release of Salt', async () => {
@@ -72,19 +72,19 @@ describe('a real Salt minion', () => {
     expect(result, JSON.stringify(each)).toBe('done');
     for (const id of ids) expect(each[id]).toBe('upgraded: 3006.27 -> 3007.14');
     expect(await versions()).toEqual(Object.fromEntries(ids.map((id) => [id, '3007.14'])));
-  }, 300_000);
+  });
 
   it('is back with Salt where a state fails with Halite', async () => {
     const { result, each } = await upgrade('halite', 'newer', 'halite', ['state=wrong']);
     expect(result, JSON.stringify(each)).toBe('stopped');
     expect(each[ids[0]!]).toBe('returned: the state wrong fails in test mode with the new version');
     expect(await versions()).toEqual(Object.fromEntries(ids.map((id) => [id, '3007.14'])));
-  }, 300_000);
+  });
 
   it('becomes a minion of Halite, with the same key', async () => {
     const { result, each } = await upgrade('halite', 'newer', 'halite');
     expect(result, JSON.stringify(each)).toBe('done');
     for (const id of ids) expect(each[id]).toBe('upgraded: 3007.14 -> halite');
     for (const version of Object.values(await versions())) expect(version).toContain('halite');
-  }, 300_000);
+  });
 });

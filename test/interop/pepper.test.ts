@@ -35,7 +35,7 @@ beforeAll(async () => {
   await api.fleet.master.stop();
   await api.fleet.startMaster();
   await api.fleet.answering('m1', 'm2');
-}, 180_000);
+});
 afterAll(async () => {
   service?.close();
   await api?.fleet.destroy();

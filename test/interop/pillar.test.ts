@@ -46,7 +46,7 @@ describe('pillar between Halite and Salt 3006', () => {
   beforeAll(async () => {
     real = await site(salt(), { m1: salt(), m2: halite });
     ours = await site(halite, { m1: salt(), m2: halite });
-  }, 240_000);
+  });
   afterAll(async () => {
     await Promise.all([real?.destroy(), ours?.destroy()]);
   });

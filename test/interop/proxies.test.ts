@@ -36,7 +36,7 @@ describe.each(versions)('Halite proxies at a master of Salt %s', (version) => {
     } finally {
       await fleet.destroy();
     }
-  }, 180_000);
+  });
 });
 
 describe.each(versions)('proxies of Salt %s at a Halite master', (version) => {
@@ -70,5 +70,5 @@ describe.each(versions)('proxies of Salt %s at a Halite master', (version) => {
     } finally {
       await fleet.destroy();
     }
-  }, 180_000);
+  });
 });

@@ -53,7 +53,7 @@ describe.skipIf(!sshd)('salt-ssh beside that of Salt', () => {
     field = new SshField('ssh_list_nodegroups: {fronts: [web1, web2], texts: "db,nobody"}');
     [closed = 0] = await freePorts(1);
     for (const id of ['web1', 'web2', 'db']) await field.add(id);
-  }, 60_000);
+  });
   afterAll(() => field?.destroy());
 
   const both = async (...args: string[]): Promise<[ours: CommandResult, theirs: CommandResult]> => {
@@ -74,7 +74,7 @@ describe.skipIf(!sshd)('salt-ssh beside that of Salt', () => {
     const [ours, theirs] = await both('-H');
     expect(ours.stdout, theirs.stderr).toBe(theirs.stdout);
     expect(ours.code).toBe(theirs.code);
-  }, 300_000);
+  });
 
   it.each<[string, string[]]>([
     ['a glob', ['web*', '-r', 'echo out; echo err >&2; exit 3']],
@@ -84,15 +84,11 @@ describe.skipIf(!sshd)('salt-ssh beside that of Salt', () => {
     ['a node group as text', ['-N', 'texts', '-r', 'exit 1']],
     ['a command that does not exist', ['db', '-r', 'no-such-command-here']],
     ['a command that prints its own result', ['db', '-r', 'echo \'{"local": {"return": 7, "retcode": 4}}\'']],
-  ])(
-    'runs shell commands with the same output and exit code: %s',
-    async (_what, args) => {
-      const [ours, theirs] = await both(...args);
-      expect(byHost(ours), theirs.stderr).toEqual(byHost(theirs));
-      expect(ours.code).toBe(theirs.code);
-    },
-    300_000,
-  );
+  ])('runs shell commands with the same output and exit code: %s', async (_what, args) => {
+    const [ours, theirs] = await both(...args);
+    expect(byHost(ours), theirs.stderr).toEqual(byHost(theirs));
+    expect(ours.code).toBe(theirs.code);
+  });
 
   it('says the same of hosts that cannot be reached or refuse', async () => {
     const roster = field.write(
@@ -102,7 +98,7 @@ describe.skipIf(!sshd)('salt-ssh beside that of Salt', () => {
     const [ours, theirs] = await both('--roster-file', roster, 'down', '-r', 'true');
     expect(byHost(ours), theirs.stderr).toEqual(byHost(theirs));
     expect(ours.code).toBe(theirs.code);
-  }, 300_000);
+  });
 
   it.each<[string, string, (field: SshField) => string]>([
     [
@@ -139,19 +135,15 @@ describe.skipIf(!sshd)('salt-ssh beside that of Salt', () => {
       'roster_file',
       (each) => each.write('old.tfstate', JSON.stringify(oldTerraformState(each, closed))),
     ],
-  ])(
-    'matches the same ids of the roster %s',
-    async (about, option, make) => {
-      const [roster = ''] = about.split(' ');
-      field.write('etc/master.d/roster.conf', `${option}: ${make(field)}\n`);
-      // Hosts that cannot be reached have an answer too: their ids are what counts.
-      const [ours, theirs] = await both('--roster', roster, '--ssh-option', 'ConnectTimeout=1', 'web*', '-r', 'true');
-      const ids = (result: CommandResult): string[] => byHost(result).map((text) => text.split(':', 1)[0]!);
-      expect(ids(ours), ours.stderr).toEqual(ids(theirs));
-      expect(ids(ours).length).toBeGreaterThan(0);
-    },
-    300_000,
-  );
+  ])('matches the same ids of the roster %s', async (about, option, make) => {
+    const [roster = ''] = about.split(' ');
+    field.write('etc/master.d/roster.conf', `${option}: ${make(field)}\n`);
+    // Hosts that cannot be reached have an answer too: their ids are what counts.
+    const [ours, theirs] = await both('--roster', roster, '--ssh-option', 'ConnectTimeout=1', 'web*', '-r', 'true');
+    const ids = (result: CommandResult): string[] => byHost(result).map((text) => text.split(':', 1)[0]!);
+    expect(ids(ours), ours.stderr).toEqual(ids(theirs));
+    expect(ids(ours).length).toBeGreaterThan(0);
+  });
 
   it('takes the same hosts from an inventory of Ansible as its own program names', async () => {
     const script = field.write(

@@ -11,7 +11,7 @@ let fresh: Deployment;
 
 const answers = async (master: Deployment): Promise<boolean> =>
   (await master.json('m1', 'test.ping', '-t', '3').catch(() => ({}) as Record<string, unknown>))['m1'] === true;
-const patient = { timeoutMs: 100_000, describe: () => old.minion('m1').output().slice(-4000) };
+const patient = { timeoutMs: 120_000, describe: () => old.minion('m1').output().slice(-4000) };
 const spooled = (): number =>
   readdirSync(old.path('m1/cache/halite/spool')).filter((name) => name.endsWith('.p')).length;
 
@@ -34,7 +34,7 @@ beforeAll(async () => {
   writeFileSync(old.path('m1/etc/minion.d/own.conf'), JSON.stringify(options));
   old.startMinion('m1');
   await old.answering('m1');
-}, 180_000);
+});
 afterAll(async () => {
   await Promise.all([old, fresh].map((deployment) => deployment?.destroy()));
 });
@@ -67,4 +67,4 @@ it('the next master is used, and the result for the first one is brought when it
   await eventually('the event of the result', () => told() !== undefined, patient);
   expect(told()).toMatchObject({ id: 'm1', jid, return: 'across', retcode: 0, success: true });
   expect(Object.keys(told()!).filter((name) => name.startsWith('halite'))).toEqual([]);
-}, 300_000);
+});

@@ -37,7 +37,7 @@ describe('Halite above', () => {
           return found === JSON.stringify(all);
         },
         {
-          timeoutMs: 90_000,
+          timeoutMs: 120_000,
           describe: () =>
             [
               found,
@@ -114,7 +114,7 @@ describe('Halite below', () => {
             const found = await answersOf(top, '*', 'test.ping');
             return found['low1'] === true && found['low2'] === true;
           },
-          { timeoutMs: 90_000, describe: () => low.syndic.output().slice(-3000) },
+          { timeoutMs: 120_000, describe: () => low.syndic.output().slice(-3000) },
         );
         expect(await answersOf(top, 'low1', 'test.echo', 'x')).toMatchObject({ low1: 'x' });
       }
@@ -144,11 +144,11 @@ describe('Halite below', () => {
       await eventually(
         'the result above',
         async () => (await first.run('salt-run', ['jobs.lookup_jid', jid])).stdout.includes('done'),
-        { timeoutMs: 90_000, describe: () => low.syndic.output().slice(-3000) },
+        { timeoutMs: 120_000, describe: () => low.syndic.output().slice(-3000) },
       );
     } finally {
       await low.destroy();
       await Promise.all(tops.map((top) => top.destroy()));
     }
-  }, 300_000);
+  });
 });

@@ -136,7 +136,7 @@ describe('a mixed fleet', () => {
     fleet.startMinion('s6', saltRelease('3006.27'), role('web'));
     fleet.startMinion('s8', saltRelease('3008.2'), role('db'));
     await fleet.answering('h1', 's6', 's8');
-  }, 180_000);
+  });
   afterAll(async () => {
     await fleet?.destroy();
   });

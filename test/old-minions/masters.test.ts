@@ -46,7 +46,7 @@ function underMaster({ version, implementation }: OldPeer): void {
     const mine = [',', 'greeting', 'mine_function=test.echo', 'hello'];
     const event = [',', 'tests/new', '{"from": "halite"}'];
     first = (await ask(functions, ...files, ...mine, ...event)) as Record<string, unknown>;
-  }, 180_000);
+  });
   afterAll(async () => {
     await fleet?.destroy();
   });
@@ -96,7 +96,7 @@ function underMaster({ version, implementation }: OldPeer): void {
     await eventually(
       'the result to be stored',
       async () => (await fleet.run('salt-run', ['jobs.lookup_jid', jid, '--out=json'])).stdout.includes('kept'),
-      { timeoutMs: 90_000 },
+      { timeoutMs: 120_000 },
     );
   });
   it('a restart of the minion', async () => {
@@ -111,7 +111,7 @@ function underMaster({ version, implementation }: OldPeer): void {
     await fleet.master.stop('SIGKILL');
     await fleet.startMaster();
     // A ping without an answer takes as long as gather_job_timeout.
-    await eventually('the minion to be connected again', () => connected() > before, { timeoutMs: 90_000 });
+    await eventually('the minion to be connected again', () => connected() > before);
     await fleet.answering('m1');
     expect(await ask('cp.get_file_str,pillar.get', 'salt://body', ',', 'who')).toEqual({
       'cp.get_file_str': 'the body\n',

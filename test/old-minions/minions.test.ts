@@ -96,7 +96,7 @@ beforeAll(async () => {
   events = await EventListener.start(fleet);
   for (const peer of peers) start(peer);
   await fleet.answering(...ids);
-}, 180_000);
+});
 afterAll(async () => {
   events?.stop();
   await fleet?.destroy();
@@ -146,7 +146,7 @@ describe('results stored', () => {
           found = JSON.parse((await fleet.run('salt-run', ['jobs.lookup_jid', jid, '--out=json'])).stdout) as Answers;
           return ids.every((id) => id in found);
         },
-        { timeoutMs: 60_000, describe: () => JSON.stringify(found) },
+        { timeoutMs: 120_000, describe: () => JSON.stringify(found) },
       );
       return found;
     },

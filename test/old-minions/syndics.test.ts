@@ -20,7 +20,7 @@ for (const { version, implementation } of oldPeers(['2019.2.8']))
       low.startMinion('low1', implementation);
       await Promise.all([top.answering('top1'), low.answering('low1')]);
       await low.startSyndic('synd', [top], implementation);
-    }, 180_000);
+    });
     afterAll(async () => {
       await low?.destroy();
       await top?.destroy();
@@ -34,8 +34,8 @@ for (const { version, implementation } of oldPeers(['2019.2.8']))
           seen = JSON.stringify(await top.json('*', 'test.ping', '-t', '20').catch(() => ({})));
           return seen.includes('"low1":true') && seen.includes('"top1":true');
         },
-        { timeoutMs: 90_000, describe: () => [seen, low.syndic.output().slice(-2000)].join('\n') },
+        { timeoutMs: 120_000, describe: () => [seen, low.syndic.output().slice(-2000)].join('\n') },
       );
       expect(await top.json('low1', 'test.echo', 'x', '-t', '20')).toEqual({ low1: 'x' });
-    }, 120_000);
+    });
   });

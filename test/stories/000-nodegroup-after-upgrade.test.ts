@@ -47,7 +47,7 @@ beforeAll(async () => {
   fleet.startMinion(es1, story);
   fleet.startMinion(es2, recent);
   await fleet.answering(...everybody);
-}, 180_000);
+});
 afterAll(async () => {
   await fleet?.destroy();
 });
@@ -126,7 +126,7 @@ stories('“the versions are not compatible after all”', () => {
     await eventually(
       'the old minion to try',
       async () => (await fleet.salt('-N', 'ELK', 'test.ping', '-t', '2')).stdout.includes(said),
-      { timeoutMs: 90_000, describe: () => fleet.minion(es1).output().slice(-2000) },
+      { timeoutMs: 120_000, describe: () => fleet.minion(es1).output().slice(-2000) },
     );
     const { stderr } = await fleet.salt('-N', 'ELK', '--preview-target', '--explain');
     expect(stderr).toContain(`1 too old (${es1}: `);

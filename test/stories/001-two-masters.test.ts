@@ -35,7 +35,7 @@ beforeAll(async () => {
     ...['-t', '30'],
   );
   for (const id of all) expect(added[id]).toMatchObject({ result: true });
-}, 240_000);
+});
 afterAll(() => pair?.destroy());
 
 interface Counters {
@@ -51,7 +51,7 @@ const none = (): Counters => ({ jobs: 0, sent: 0, answered: 0, doubled: 0, lost:
 async function ask(master: Master, ids: readonly string[], goesOn: () => boolean, into: Counters): Promise<void> {
   while (goesOn()) {
     const value = `${master}-${into.jobs}`;
-    const { stdout } = await pair[master].salt('-L', ids.join(','), 'test.echo', value, '--out=json', '-t', '20');
+    const { stdout } = await pair[master].salt('-L', ids.join(','), 'test.echo', value, '--out=json', '-t', '60');
     into.jobs += 1;
     into.sent += ids.length;
     for (const id of ids) {
@@ -150,13 +150,13 @@ describe('two masters with one key, and six minions with a scheduled highstate',
       const kept = async (): Promise<string[]> =>
         (await query('b', `SELECT id FROM ret WHERE jid = '${jid}'`)).map(({ id }) => String(id)).sort();
       await eventually('the results at the other master', async () => (await kept()).length === own.length, {
-        timeoutMs: 60_000,
+        timeoutMs: 120_000,
       });
       expect((await pair.b.run('salt-run', ['jobs.lookup_jid', jid])).stderr).toContain(pair.addresses[0]);
       await pair.a.startMaster();
       const taken = async (): Promise<number> => (await query('a', `SELECT id FROM ret WHERE jid = '${jid}'`)).length;
       await eventually('the results at the master that asked', async () => (await taken()) === own.length, {
-        timeoutMs: 60_000,
+        timeoutMs: 120_000,
       });
       await asking;
       expect(during.lost).toEqual([]);
@@ -169,7 +169,7 @@ describe('two masters with one key, and six minions with a scheduled highstate',
         const [a, b] = [await runs('a', begin), await runs('b', begin)];
         return a.some((run) => run.endsWith(` ${id}`) && b.includes(run));
       };
-      for (const id of all) await eventually(`a run of ${id} on both`, () => both(id), { timeoutMs: 60_000 });
+      for (const id of all) await eventually(`a run of ${id} on both`, () => both(id));
       console.info(
         `master killed: ${during.jobs} jobs of the other one, ${during.answered} of ${during.sent} answered`,
       );

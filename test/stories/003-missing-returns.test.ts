@@ -42,7 +42,7 @@ beforeAll(async () => {
   for (const id of ['web', 'db', 'stopped', 'blocked']) await keys('-a', id);
   await fleet.answering('web', 'db', 'stopped');
   await fleet.minion('stopped').stop();
-}, 120_000);
+});
 afterAll(async () => {
   await fleet?.destroy();
 });

@@ -45,7 +45,7 @@ beforeAll(async () => {
   await fleet.startMaster();
   for (const id of minions) fleet.startMinion(id, halite, config().join('\n'));
   await fleet.answering(...minions);
-}, 120_000);
+});
 afterAll(async () => {
   await fleet?.destroy();
   await database?.stop();

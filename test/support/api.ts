@@ -153,6 +153,23 @@ export class ApiFleet {
     return reply.json.return[0].token as string;
   }
 
+  /** Starts a job from the command line, where nobody tells a page about it; its id. */
+  async startJob(...args: string[]): Promise<string> {
+    const { stdout } = await this.fleet.salt('--async', ...args);
+    const jid = /\d{20}/.exec(stdout)?.[0];
+    if (!jid) throw new Error(`no job was started: ${stdout}`);
+    return jid;
+  }
+
+  /** Waits until nobody is waited for. */
+  async finished(jid: string): Promise<void> {
+    const token = await this.login('ann');
+    await eventually(
+      'the job to end',
+      async () => (await this.ask('GET', `/halite/v1/jobs/${jid}`, { token })).json.state === 'done',
+    );
+  }
+
   run(token: string, chunk: unknown): Promise<Reply> {
     return this.ask('POST', '/', { token, json: chunk });
   }

@@ -40,7 +40,7 @@ export async function seen(what: string, master: Deployment, member: string, sta
     last = members;
     return members[member]?.state === state;
   };
-  await eventually(what, test, { timeoutMs: 90_000, describe: () => JSON.stringify(last) });
+  await eventually(what, test, { timeoutMs: 120_000, describe: () => JSON.stringify(last) });
 }
 
 /** For faults that nobody sees: until each master has had this many more jobs answered by all that could. */
@@ -51,7 +51,7 @@ export async function jobsGoOn(field: Field, ids: readonly string[], count = 2):
         const { answers } = await ask(master, ids, 'test.ping', { seconds: 10 });
         return ids.every((id) => answers.has(id));
       };
-      await eventually(`${ids.join(', ')} to answer`, complete, { timeoutMs: 60_000, describe: () => field.logs() });
+      await eventually(`${ids.join(', ')} to answer`, complete, { timeoutMs: 120_000, describe: () => field.logs() });
     }
   }
 }
@@ -221,7 +221,7 @@ export const faults: readonly Fault[] = [
           const { missing } = await ask(master, real(field), 'test.ping', { seconds: 2 });
           return real(field).every((minion) => missing.has(minion));
         },
-        { timeoutMs: 90_000 },
+        { timeoutMs: 120_000 },
       );
       for (const minion of real(field)) field.network.plug(minion);
       return now();

@@ -31,7 +31,7 @@ export const haliteOn = (on: Deployment, args: readonly string[], input?: string
 
 const haliteIn = (etc: string, args: readonly string[], input?: string): Promise<CommandResult> =>
   runProgram(join(halite.bin, 'halite'), ['-c', etc, ...args], {
-    timeoutMs: 90_000,
+    timeoutMs: 120_000,
     ...(input === undefined ? {} : { input }),
   });
 
@@ -73,7 +73,7 @@ export async function together(members: readonly Deployment[]): Promise<void> {
         (await member.run('salt-run', ['cluster.status'])).stdout.includes(
           `${members.length} of ${members.length} masters`,
         ),
-      { timeoutMs: 90_000, describe: () => member.master.output().slice(-3000) },
+      { timeoutMs: 120_000, describe: () => member.master.output().slice(-3000) },
     );
   }
 }

@@ -73,7 +73,7 @@ export class LineProcess {
       `${this.id} to answer`,
       () => this.events.filter((event) => event.say === 'told').length > before,
       {
-        timeoutMs: 60_000,
+        timeoutMs: 120_000,
         describe: () => this.#errors,
       },
     );

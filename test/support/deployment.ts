@@ -50,7 +50,7 @@ export function startProgram(
       options.onOutput?.(text);
     });
     child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-    const timer = setTimeout(() => child.kill('SIGKILL'), options.timeoutMs ?? 60_000);
+    const timer = setTimeout(() => child.kill('SIGKILL'), options.timeoutMs ?? 180_000);
     child.on('error', (error) => done({ stdout, stderr: `${stderr}${error.message}`, code: 127 }));
     child.on('close', (code) => {
       clearTimeout(timer);
@@ -145,7 +145,7 @@ export class Deployment {
       ? ['connected to the master, waiting for jobs']
       : ['Syndic successfully connected', 'Syndic successfully connected to'];
     await eventually('the syndic to connect', () => daemon.said(ready), {
-      timeoutMs: 60_000,
+      timeoutMs: 120_000,
       describe: () => daemon.output(),
       abort: () => !daemon.running,
     });
@@ -302,7 +302,7 @@ export class Deployment {
    * command of Salt's costs a second of a processor, and so does a job on minions that are still starting.
    */
   async answering(...ids: string[]): Promise<void> {
-    const deadline = Date.now() + 100_000;
+    const deadline = Date.now() + 240_000;
     const started = ids.map((id) => this.#minions.get(id)).filter((daemon) => daemon !== undefined);
     const ready = (): boolean => started.every((daemon) => daemon.said(minionReady) || !daemon.running);
     // One that says nothing is asked all the same.
@@ -330,7 +330,7 @@ export class Deployment {
     await this.#syndic?.dispose();
     await this.#master?.dispose();
     if (!process.env['HALITE_KEEP'] && existsSync(this.root))
-      rmSync(this.root, { recursive: true, force: true, maxRetries: 5 });
+      rmSync(this.root, { recursive: true, force: true, maxRetries: 20 });
   }
 }
 

@@ -33,7 +33,7 @@ export class EventListener {
         await deployment.run('salt-run', ['jobs.active', '--out=quiet']);
         return listener.#events.length > 0;
       },
-      { timeoutMs: 60_000 },
+      { timeoutMs: 120_000 },
     );
     return listener;
   }
@@ -65,7 +65,7 @@ export class EventListener {
   /** An event with this tag, heard already or to come. */
   async next(tag: string, accept: (data: EventData) => boolean = () => true): Promise<EventData> {
     await eventually(`the event ${tag}`, () => this.seen(tag).some(accept), {
-      timeoutMs: 60_000,
+      timeoutMs: 120_000,
       describe: () => `heard: ${this.tags().join(' ').slice(-2000)}`,
     });
     return this.seen(tag).find(accept) as EventData;

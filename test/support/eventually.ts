@@ -1,4 +1,7 @@
 // Waiting for a condition, with a deadline and a description of what was seen when it passes.
+/** Long enough for a machine that does ten other things: waiting costs nothing when the condition comes. */
+const patienceMs = 120_000;
+
 export interface EventuallyOptions {
   readonly timeoutMs?: number;
   readonly describe?: () => string;
@@ -11,7 +14,7 @@ export async function eventually(
   test: () => boolean | Promise<boolean>,
   options: EventuallyOptions = {},
 ): Promise<void> {
-  const deadline = Date.now() + (options.timeoutMs ?? 30_000);
+  const deadline = Date.now() + (options.timeoutMs ?? patienceMs);
   for (;;) {
     if (await test()) return;
     const hopeless = options.abort?.() ?? false;

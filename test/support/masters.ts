@@ -61,7 +61,7 @@ export class Masters {
   /** Waits until each of them has joined. */
   async together(): Promise<void> {
     await eventually('all masters to join', () => this.all.every(({ master }) => master.said(['joined the cluster'])), {
-      timeoutMs: 60_000,
+      timeoutMs: 120_000,
       describe: () => this.all.map(({ master }) => master.output().slice(-2000)).join('\n---\n'),
     });
   }

@@ -27,6 +27,8 @@ export class Network {
 
   constructor(machines: readonly string[]) {
     const hub = `${this.#prefix}hub`;
+    // Of a run that was killed and whose number came again.
+    for (const old of [hub, ...machines.map((name) => this.#space(name))]) run('ip', 'netns', 'del', old);
     must('ip', 'netns', 'add', hub);
     must('ip', '-n', hub, 'link', 'add', 'br0', 'type', 'bridge');
     must('ip', '-n', hub, 'link', 'set', 'br0', 'up');

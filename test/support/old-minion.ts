@@ -96,7 +96,7 @@ export class OldMinion {
   }
 
   async #ask(message: PlainDict): Promise<Value> {
-    return unpack(await this.#client.request(pack(message), { timeoutMs: 10_000 }), { raw: true });
+    return unpack(await this.#client.request(pack(message), { timeoutMs: 120_000 }), { raw: true });
   }
 
   async #receive(payload: Uint8Array): Promise<void> {

@@ -42,7 +42,7 @@ function pages(checkout: string): void {
     });
     page.on('pageerror', (error) => complaints.push(error.message));
     if (shots) mkdirSync(shots, { recursive: true });
-  }, 180_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await api?.fleet.destroy();

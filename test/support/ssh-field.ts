@@ -117,7 +117,7 @@ export class SshField {
 
   async destroy(): Promise<void> {
     await Promise.all(this.targets.map(({ sshd }) => sshd.stop()));
-    if (!process.env['HALITE_KEEP']) rmSync(this.root, { recursive: true, force: true, maxRetries: 5 });
+    if (!process.env['HALITE_KEEP']) rmSync(this.root, { recursive: true, force: true, maxRetries: 20 });
   }
 
   #barePath(): string {

@@ -26,7 +26,7 @@ beforeAll(() => {
   tree = new PillarTree();
   mkdirSync(keys(), { recursive: true, mode: 0o700 });
   gpg(['--passphrase', '', '--quick-gen-key', 'pillar@example.com', 'future-default', 'default', 'never']);
-}, 60_000);
+});
 afterAll(() => {
   execFileSync('gpgconf', ['--homedir', keys(), '--kill', 'all']);
   tree.remove();

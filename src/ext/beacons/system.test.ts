@@ -265,5 +265,5 @@ describe('sh', () => {
       await session.close?.();
       terminal.kill('SIGKILL');
     }
-  }, 60_000);
+  });
 });

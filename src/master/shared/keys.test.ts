@@ -85,9 +85,7 @@ const conflict = async (work: Promise<unknown>): Promise<string> => {
   return (error as HaliteError).message;
 };
 const all = async (masters: Master[], wanted: string[]): Promise<void> => {
-  await expect
-    .poll(() => masters.map((master) => master.shows()), { timeout: 5000 })
-    .toEqual(masters.map(() => wanted));
+  await expect.poll(() => masters.map((master) => master.shows())).toEqual(masters.map(() => wanted));
 };
 
 beforeEach(() => {
@@ -123,8 +121,8 @@ describe('a decision', () => {
     ]);
     const lost = results.filter(({ status }) => status === 'rejected');
     expect(lost.length).toBeLessThanOrEqual(1);
-    await expect.poll(() => m1.shows()).toEqual(m2.shows());
-    expect(m1.shows()).toHaveLength(1);
+    const agree = (): boolean => m1.shows().length === 1 && m1.shows().join() === m2.shows().join();
+    await expect.poll(() => agree()).toBe(true);
   });
 
   it('is refused with the name of who decided otherwise, when this member had not heard of it', async () => {

@@ -133,7 +133,7 @@ describe('a member that', () => {
     deaf.add(m2);
     await m1.rotation.rotate();
     expect(m2.uses).toBe(1);
-    await expect.poll(() => m2.uses, { timeout: 5000 }).toBe(2);
+    await expect.poll(() => m2.uses).toBe(2);
   });
 
   it('does not know the key at the place of the change reads it there', async () => {

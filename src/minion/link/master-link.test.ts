@@ -108,17 +108,17 @@ describe('a link', () => {
     const before = master.signIns;
     // Concurrent requests share one sign-in.
     const answers = await Promise.all(
-      [1, 2, 3].map(() => link.request(newDict([['cmd', '_mine_get']]), { timeoutMs: 1000 })),
+      [1, 2, 3].map(() => link.request(newDict([['cmd', '_mine_get']]), { timeoutMs: 20_000 })),
     );
     expect(answers).toEqual(['_mine_get', '_mine_get', '_mine_get']);
     expect(master.signIns).toBe(before + 1);
     expect(master.presence).toHaveLength(2);
     master.plainReplies.push('bad load', 'bad load');
-    await expect(link.request(newDict([['cmd', 'x']]), { timeoutMs: 1000 })).rejects.toMatchObject({
+    await expect(link.request(newDict([['cmd', 'x']]), { timeoutMs: 20_000 })).rejects.toMatchObject({
       code: 'auth.failed',
     });
     master.plainReplies.push('Server-side exception handling payload');
-    await expect(link.request(newDict([['cmd', 'x']]), { timeoutMs: 1000 })).rejects.toThrow('Server-side exception');
+    await expect(link.request(newDict([['cmd', 'x']]), { timeoutMs: 20_000 })).rejects.toThrow('Server-side exception');
   });
 
   it('waits for a cluster member that is not ready', async () => {
@@ -126,7 +126,7 @@ describe('a link', () => {
     await link.start();
     master.plainReplies.push({ enc: 'clear', load: { ret: false, cluster_retry: true } });
     master.handle = () => 'ok';
-    expect(await link.request(newDict([['cmd', 'x']]), { timeoutMs: 1000 })).toBe('ok');
+    expect(await link.request(newDict([['cmd', 'x']]), { timeoutMs: 20_000 })).toBe('ok');
   });
 
   it('accepts the job that follows a rotation of the shared key', async () => {

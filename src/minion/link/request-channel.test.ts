@@ -62,7 +62,7 @@ async function connect(more: Partial<Credentials> = {}): Promise<RequestChannel>
 }
 const dataOf = async (channel: RequestChannel, request: PlainDict = load): Promise<string> => {
   const halite = newDict([['chunk', 1 << 20]]);
-  const reply = await channel.request(request, { timeoutMs: 1000, raw: true, halite });
+  const reply = await channel.request(request, { timeoutMs: 20_000, raw: true, halite });
   return Buffer.from((reply as { data: Uint8Array }).data).toString();
 };
 

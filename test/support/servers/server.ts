@@ -64,7 +64,7 @@ const ended = (child: ChildProcess): Promise<void> =>
   });
 
 async function untilReady(plan: ServerPlan, port: number, child: ChildProcess, output: () => string): Promise<void> {
-  const deadline = Date.now() + 30_000;
+  const deadline = Date.now() + 120_000;
   for (;;) {
     if (child.exitCode !== null) throw new Error(`${plan.name} ended with ${child.exitCode}: ${output()}`);
     try {

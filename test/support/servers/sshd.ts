@@ -1,6 +1,6 @@
 // A real sshd on a loopback port, with its own host key and one key that may sign in as the user of the tests.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -59,13 +59,16 @@ export async function startSshd(
   for (const name of ['host', 'user'])
     execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(folder, name)]);
   // The service makes it when it starts; ours may be the first one.
-  if (!existsSync('/run/sshd')) mkdirSync('/run/sshd', { mode: 0o755 });
+  mkdirSync('/run/sshd', { recursive: true, mode: 0o755 });
   const own = readFileSync(join(folder, 'user.pub'), 'utf8');
   writeFileSync(join(folder, 'authorized'), options.authorized ?? own);
   chmodSync(join(folder, 'authorized'), 0o600);
   const setEnv = Object.entries(environment).map(([name, value]) => `SetEnv ${name}=${value}`);
   const lines = [
     ...(options.lines ?? []),
+    // By default it drops some of more than ten that have not signed in yet.
+    'MaxStartups 1000',
+    'MaxSessions 100',
     ...(options.password === undefined ? [] : ['PasswordAuthentication yes', 'PermitRootLogin yes']),
     `Port ${port}`,
     'ListenAddress 127.0.0.1',

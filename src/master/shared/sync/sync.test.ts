@@ -179,7 +179,7 @@ describe('an offer', () => {
       'm2',
       'sync',
       { session: 's', roots, dry_run: false },
-      { timeoutMs: 1000 },
+      { timeoutMs: 20_000 },
     ))
       said = String((item as PlainDict)['error'] ?? '');
     expect(read('m2/salt/top.sls')).toBe('old');
@@ -241,7 +241,7 @@ describe('an offer', () => {
   it('is for one member only, while its operator waits', async () => {
     const m2 = joining('m2');
     const asked = async (): Promise<void> => {
-      for await (const _ of m2.member.signals.ask('m1', 'files', { session: 'guess', tree: 0 }, { timeoutMs: 1000 }));
+      for await (const _ of m2.member.signals.ask('m1', 'files', { session: 'guess', tree: 0 }, { timeoutMs: 20_000 }));
     };
     await expect(asked()).rejects.toThrow(/nothing is offered/);
   });
