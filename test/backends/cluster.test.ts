@@ -239,7 +239,7 @@ describe.each(engines)('a cluster: $name', ({ program }) => {
       ledger.append(result('large', 'b', large)),
       ledger.append(result('large', 'c')),
     ]);
-    await eventually('three items', () => sizes.length === 3);
+    await eventually('three items', () => sizes.length >= 3);
     const small = JSON.stringify(newDict([['return', 'x']])).length;
     expect(sizes).toEqual([small, small - 1 + large.length, small]);
   });

@@ -122,7 +122,7 @@ describe.skipIf(!hasBrowser)('a job', () => {
 
   it('ends with a reason for a minion that is away, and runs again on it when it is back', async () => {
     await api.fleet.minion('m2').stop();
-    const preview = ['*', 'test.ping', '--preview-target', '--explain'];
+    const preview = ['m*', 'test.ping', '--preview-target', '--explain'];
     await eventually('the master to notice it', async () =>
       (await api.fleet.salt(...preview)).stdout.includes('1 away'),
     );
@@ -378,13 +378,15 @@ describe.skipIf(!hasBrowser)('every page', () => {
 
 describe.skipIf(!hasBrowser)('a master that is killed in the middle of a job', () => {
   it('comes back, and the page shows the end of the job', async () => {
-    const jid = await api.startJob('*', 'test.sleep', '4');
+    const gate = api.fleet.path('gate');
+    const jid = await api.startJob('*', 'cmd.run', `until test -e ${gate}; do sleep 0.1; done`);
     await goTo(`/job/${jid}`);
     await legend(/running|waiting/)
       .first()
       .waitFor();
     await api.fleet.master.stop('SIGKILL');
     await api.fleet.startMaster();
-    await legend(/ok 2/).waitFor({ timeout: 60_000 });
+    writeFileSync(gate, '');
+    await legend(/ok 2/).waitFor();
   });
 });

@@ -44,7 +44,7 @@ export class Browser {
       if (!url.startsWith(this.#origin) && !/^(data|blob):/.test(url)) troubles.push(`asked ${url}`);
     });
     const page = await context.newPage();
-    page.setDefaultTimeout(30_000);
+    page.setDefaultTimeout(120_000);
     page.on('pageerror', (error) => troubles.push(String(error)));
     page.on('console', (message) => {
       // Answers that are refused on purpose are logged by the browser itself.

@@ -53,7 +53,11 @@ export class Frames {
     const frame = this.#frames[0];
     if (!frame) return undefined;
     const isOpen = this.#frames.length === 1 && frame.items.length < closeItems && frame.bytes < closeBytes;
-    if (isOpen && !this.#due && !anyway) return undefined;
+    if (isOpen && !this.#due && !anyway) {
+      // It was not alone when it was begun.
+      this.#arm();
+      return undefined;
+    }
     this.#frames.shift();
     this.bytes -= frame.bytes;
     this.items -= frame.items.length;
@@ -72,8 +76,12 @@ export class Frames {
     this.bytes += item.length;
     this.items += 1;
     if (this.#frames.length > 1 || frame.items.length >= closeItems || frame.bytes >= closeBytes) this.#ready();
-    else if (!this.#due) this.#timer ??= setTimeout(() => this.#expired(), closeMs);
+    else if (!this.#due) this.#arm();
     return frame;
+  }
+
+  #arm(): void {
+    this.#timer ??= setTimeout(() => this.#expired(), closeMs);
   }
 
   #expired(): void {

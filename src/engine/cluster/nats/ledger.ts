@@ -25,6 +25,8 @@ export class NatsLedger implements Ledger {
   readonly #frames: Frames;
   readonly #held: HeldFrames;
   #busy = false;
+  /** A frame is on its way from memory: what is behind it goes to disk only when it is known whether that one must, too. */
+  #direct = false;
   #stopped: Promise<void> = Promise.resolve();
   #since = 0;
 
@@ -70,14 +72,14 @@ export class NatsLedger implements Ledger {
   }
 
   #ready(): void {
-    if (this.#since > 0) this.#spill();
-    else this.#work();
+    if (this.#since === 0) this.#work();
+    else if (!this.#direct) this.#spill();
   }
 
   /** From now on everything goes to disk first, so that the order stays. */
   #hold(): void {
     if (this.#since === 0) this.#since = Date.now();
-    this.#spill();
+    if (!this.#direct) this.#spill();
     this.#work();
   }
 
@@ -104,12 +106,15 @@ export class NatsLedger implements Ledger {
       }
       const frame = this.#frames.take();
       if (!frame) return;
-      if (await this.#send(frame, directMs)) frame.settle();
+      this.#direct = true;
+      const sent = await this.#send(frame, directMs);
+      this.#direct = false;
+      if (sent) frame.settle();
       else {
-        this.#since = Date.now();
+        if (this.#since === 0) this.#since = Date.now();
         this.#held.add(frame);
-        this.#spill();
       }
+      if (this.#since > 0) this.#spill();
     }
   }
 

@@ -57,6 +57,9 @@ export class Gatherer {
     const bytes = asList(fields && dictGet(fields, 'bytes'))?.[0];
     if (!(bytes instanceof Uint8Array) || bytes.length > partBytes || !(of > 1 && of <= mostItemBytes / partBytes))
       return 'wrong';
+    const before = this.#open.get(boot);
+    // It was sent again because its acknowledgement was late, and the engine took it twice.
+    if (before && before.sha256 === sha256 && before.of === of && i < before.pieces.length) return 'more';
     if (i === 0) this.#open.set(boot, { sha256, of, pieces: [], first: seq });
     const gathering = this.#open.get(boot);
     if (!gathering || gathering.sha256 !== sha256 || gathering.of !== of || gathering.pieces.length !== i) {
