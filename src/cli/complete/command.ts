@@ -24,9 +24,16 @@ export async function complete(words: readonly string[], io: Terminal): Promise<
   const shell = shellOf(words[0]);
   if (!shell || words[1] === undefined) return;
   const line = readTypedLine(words[1]);
-  const found = await candidates(line).catch(() => []);
+  const all = await candidates(line).catch(() => []);
+  const found = shell === 'bash' ? all.filter(({ value }) => harmless.test(value)) : all;
   if (found.length > 0) io.out(`${found.map((one) => textFor(shell, line, one)).join('\n')}\n`);
 }
+
+/**
+ * bash puts a candidate into the line as it is, and runs it at the next Enter: an id like `$(reboot)`, which anybody may send to a
+ * master, is not offered. zsh and fish quote what they put there.
+ */
+const harmless = /^[\p{L}\p{N}\p{M}_.:@%+,=-]*$/u;
 
 /** bash takes `:` and `=` for ends of words, and puts back only what follows the last of them. */
 function textFor(shell: Shell, { typed }: TypedLine, { value, about }: Candidate): string {

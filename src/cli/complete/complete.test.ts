@@ -4,8 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { preparedProgram } from '../../../test/support/servers/server.ts';
+import type { Terminal } from '../io.ts';
 import { commandSpecs } from '../options/all.ts';
 import { candidates } from './candidates.ts';
+import { complete } from './command.ts';
 import { manPage } from './man-page.ts';
 import { readTypedLine } from './typed-line.ts';
 
@@ -77,6 +79,23 @@ describe('completion', () => {
 
   it('knows the functions of modules that exist on some systems only', async () => {
     expect(await values('salt web1 pkg.inst')).toContain('pkg.install');
+  });
+
+  it('gives bash no id that the shell would run, and other shells quote it', async () => {
+    const id = 'odd;$(touch x)';
+    writeFileSync(join(folder, 'pki/minions_pre', id), 'key');
+    const printed = async (shell: string): Promise<string> => {
+      let said = '';
+      const io = { out: (text: string) => (said += text) } as unknown as Terminal;
+      await complete([shell, `salt-key -c ${folder} -r `], io);
+      return said;
+    };
+    try {
+      expect(await printed('fish')).toContain(`${id}\n`);
+      expect(await printed('bash')).toBe('new1\ndb1\nweb1\nweb2\n');
+    } finally {
+      rmSync(join(folder, 'pki/minions_pre', id));
+    }
   });
 
   it('reads lines of any length and with open quotes', async () => {
