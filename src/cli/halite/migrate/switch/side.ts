@@ -1,6 +1,6 @@
 // One of the two masters that take turns: where its commands are, and how its service is stopped and started.
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, realpathSync, rmSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, realpathSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { MasterOpts } from '../../../../base/config/index.ts';
@@ -73,12 +73,27 @@ export const mastersOf = (configDir: string): number[] =>
     .filter((daemon) => daemon.configDir === realFolder(configDir))
     .map(({ pid }) => pid);
 
-/** The folder of the commands of the master that runs with a configuration. */
+/**
+ * The folder of the commands of the master that runs with a configuration. Whoever migrates runs them, and a process of another
+ * user may call itself what it likes: nobody but root and ourselves may have put them there.
+ */
 export function runningBin(configDir: string): string | undefined {
-  const [pid] = mastersOf(configDir);
-  if (pid === undefined) return undefined;
-  const program = argvOf(pid).find((word) => basename(word) === 'salt-master');
-  return program?.startsWith('/') && existsSync(join(dirname(program), 'salt')) ? dirname(program) : undefined;
+  for (const pid of mastersOf(configDir)) {
+    const program = argvOf(pid).find((word) => basename(word) === 'salt-master');
+    if (!program?.startsWith('/')) continue;
+    const command = join(dirname(program), 'salt');
+    if (existsSync(command) && [command, realpathSync(command)].every(isOurs)) return dirname(program);
+  }
+  return undefined;
+}
+
+/** With all folders above it. */
+function isOurs(path: string): boolean {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (stat === undefined || ![0, process.getuid?.()].includes(stat.uid)) return false;
+  // In a folder with the sticky bit others cannot replace what is not theirs.
+  const open = !stat.isSymbolicLink() && (stat.mode & 0o002) !== 0 && (stat.mode & 0o1000) === 0;
+  return !open && (path === '/' || isOurs(dirname(path)));
 }
 
 /** Where our own commands are. */
