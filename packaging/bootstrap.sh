@@ -1,7 +1,10 @@
 #!/bin/sh
 # Puts a Halite master or minion on this machine: from a package file, a folder, or a mirror. POSIX shell; needs root.
 # What it fetches is checked against SHA256SUMS; SHA256SUMS against a signature or a sum that you give.
-set -eu
+# Nothing is expanded to names of files: patterns of packages would be, in a folder that has some.
+set -euf
+# Whoever calls it: daemons that gave up root have to read what it makes.
+umask 022
 
 usage() {
 	cat <<'TEXT'
@@ -23,7 +26,7 @@ Others:
   --format KIND        deb, rpm or tar; default: what this system uses
   --version VERSION    of the packages, when there are several
   --prefix FOLDER      where an archive (tar) is unpacked; default: /opt/halite
-  --no-start           install only
+  --no-start           install only: nothing is started or restarted
   --list               print the names of the packages that would be taken, change nothing
   --dry-run            print what would be done, change nothing
   --help               this text
@@ -52,7 +55,7 @@ run() {
 	fi
 }
 
-from='' mirror='' key='' sum='' master='' finger='' id='' format='' version='' prefix=/opt/halite start=yes dry=no list=no roles=''
+from='' only='' mirror='' key='' sum='' master='' finger='' id='' format='' version='' prefix=/opt/halite start=yes dry=no list=no roles=''
 while [ $# -gt 0 ]; do
 	case $1 in
 	--from | --mirror | --key | --sum | --master | --finger | --id | --format | --version | --prefix)
@@ -84,14 +87,18 @@ done
 [ -n "$roles" ] || wrong 'name what to install: minion, master or commands'
 [ -n "$from$mirror" ] || wrong 'say where from: --from or --mirror'
 [ -z "$from" ] || [ -z "$mirror" ] || wrong '--from and --mirror exclude each other'
+protocols==http,https
 case $mirror in
-'' | https://* | file://*) ;;
+https://*) protocols==https ;;
+'' | file://*) ;;
 http://*) [ -n "$key$sum" ] || wrong 'with http:// anybody on the way can replace packages: give --key or --sum' ;;
 *) wrong "--mirror must begin with https://, http:// or file://" ;;
 esac
 case $finger in *[!0-9A-Fa-f:]*) wrong '--finger must be pairs of hex digits with colons' ;; esac
 case $sum in *[!0-9A-Fa-f]*) wrong '--sum must be hex digits' ;; esac
 case $sum in ????????????????????????????????????????????????????????????????*) ;; '') ;; *) wrong '--sum must have 64 digits' ;; esac
+case $format in '' | deb | rpm | tar) ;; *) wrong '--format must be deb, rpm or tar' ;; esac
+case $prefix in /*) ;; *) wrong '--prefix must begin with /' ;; esac
 case $version in *[!0-9A-Za-z.~+-]*) wrong '--version must be a version' ;; esac
 case " $roles " in *" minion "*) ;; *) [ -z "$master$finger$id" ] || wrong '--master, --finger and --id are for minions' ;; esac
 [ "$dry" = yes ] || [ "$(id -u)" = 0 ] || fail 'this needs root'
@@ -127,7 +134,8 @@ fetch() { # name
 	file://*) cp "${mirror#file://}/$1" "$work/$1" ;;
 	*)
 		if have curl; then
-			curl -fsSL --proto '=http,https' --retry 3 -o "$work/$1" "$mirror/$1"
+			# A server may lead elsewhere, but not from https to http.
+			curl -fsSL --proto "$protocols" --retry 3 -o "$work/$1" "$mirror/$1"
 		elif have wget; then
 			wget -q -O "$work/$1" "$mirror/$1"
 		else
@@ -159,10 +167,9 @@ trust_sums() {
 # Names of packages for these roles, as patterns.
 wanted() {
 	case $format in
-	tar) echo "halite-${version:-*}-linux-$arch.tar.xz" ;;
+	tar) echo "${only:-halite-${version:-*}-linux-$arch.tar.xz}" ;;
 	deb) for part in $parts; do echo "halite-${part}_${version:-*}_$deb.deb"; done ;;
 	rpm) for part in $parts; do echo "halite-$part-${version:-*}-1.$rpm.rpm"; done ;;
-	*) wrong "--format must be deb, rpm or tar" ;;
 	esac
 }
 
@@ -170,7 +177,7 @@ wanted() {
 newest() {
 	while read -r name; do
 		# shellcheck disable=SC2254
-		case $name in */*) ;; $1) echo "$name" ;; esac
+		case $name in *[!A-Za-z0-9._~+-]*) ;; $1) echo "$name" ;; esac
 	done | if sort -V </dev/null 2>/dev/null; then sort -V; else sort; fi | tail -n 1
 }
 
@@ -181,15 +188,23 @@ for role in $roles; do [ "$role" = commands ] || parts="$parts $role"; done
 files=''
 collect() {
 	if [ -n "$from" ] && [ -f "$from" ]; then
-		case $from in
-		*.tar.xz) format=tar ;;
-		*.deb) format=deb ;;
-		*.rpm) format=rpm ;;
+		only=${from##*/}
+		case $only in
+		*.tar.xz) format=tar named=$version ;;
+		halite-*_*_*.deb) format=deb named=${only#*_}; named=${named%_*} ;;
+		halite-*-*-1.*.rpm) format=rpm named=${only%-1.*}; named=${named##*-} ;;
 		*) fail "$from is no package" ;;
 		esac
-		# The others lie beside it.
-		[ "$format" != tar ] || { files=$from; return; }
+		[ -z "$version" ] || [ "$version" = "$named" ] || wrong "$only has another version than --version"
+		# The others of this version lie beside it.
+		version=$named
 		from=$(dirname "$from")
+		if [ "$format" = tar ] && [ ! -e "$from/SHA256SUMS" ]; then
+			[ -z "$key$sum" ] || fail "there is no SHA256SUMS beside $only"
+			[ "$list" = no ] || echo "$only"
+			files=$from/$only
+			return
+		fi
 	fi
 	if [ -n "$from" ]; then
 		[ -d "$from" ] || fail "$from is not there"
@@ -199,7 +214,7 @@ collect() {
 	fetch SHA256SUMS
 	[ -z "$key" ] || fetch SHA256SUMS.asc
 	trust_sums
-	for pattern in $(set -f; wanted); do
+	for pattern in $(wanted); do
 		name=$(sed 's/^[0-9a-f]*  //' "$work/SHA256SUMS" | newest "$pattern")
 		[ -n "$name" ] || fail "$mirror has no $pattern"
 		if [ "$list" = yes ]; then
@@ -247,21 +262,13 @@ configure_minion() {
 	say "wrote $file"
 }
 
-# Nothing is started by the packages themselves where --no-start is given.
-hold() {
-	[ "$start" = no ] && [ "$format" = deb ] && [ ! -e /usr/sbin/policy-rc.d ] || return 0
-	[ "$dry" = no ] || return 0
-	printf '#!/bin/sh\nexit 101\n' >/usr/sbin/policy-rc.d
-	chmod 0755 /usr/sbin/policy-rc.d
-	trap 'rm -rf "$work" /usr/sbin/policy-rc.d' EXIT
-}
-
 # shellcheck disable=SC2086 # $files and $roles are lists.
 install_packages() {
+	# The scripts of the packages look at it.
+	[ "$start" = yes ] || export HALITE_START=no
 	case $format in
 	deb)
 		export DEBIAN_FRONTEND=noninteractive
-		hold
 		# Without lists of packages what is missing cannot be found.
 		if [ "$dry" = yes ]; then
 			run apt-get install -y --no-install-recommends $files
@@ -291,7 +298,7 @@ install_packages() {
 install_archive() {
 	if have apk; then run apk add --no-cache nodejs libstdc++ xz; fi
 	run mkdir -p "$prefix"
-	run tar -xJf ${files# } -C "$prefix" --strip-components=1
+	run tar -xJf "${files# }" -C "$prefix" --strip-components=1
 	if [ "$dry" = yes ]; then
 		echo "would link the commands of $prefix/bin in /usr/local/bin"
 		return
@@ -302,7 +309,9 @@ install_archive() {
 		ln -sf "$(command -v node)" "$prefix/lib/halite/bin/node"
 	fi
 	mkdir -p /usr/local/bin /etc/salt
+	set +f
 	for command in "$prefix"/bin/*; do ln -sf "$command" "/usr/local/bin/${command##*/}"; done
+	set -f
 	for role in $roles; do
 		[ "$role" != commands ] || continue
 		[ -e "/etc/salt/$role" ] || : >"/etc/salt/$role"
