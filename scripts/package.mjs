@@ -30,6 +30,9 @@ if (unknown.length > 0)
 if (formats.includes('oci') && values.base === undefined)
   throw new Error('--base is missing: a folder or a tar with the system that the image begins with');
 const version = values['release-version'];
+// A dash ends the version in the names and rules of both formats; what comes before a release has a tilde: 1.0.0~rc1.
+if (!/^\d[\w.~+]*$/.test(version)) throw new Error(`${version} is no version of a package`);
+if (!/^\d$/.test(values.level)) throw new Error(`--level is 0 to 9, not ${values.level}`);
 
 installDependencies(console.error);
 buildWhenNeeded(console.error);

@@ -2,19 +2,21 @@
 // master and a minion from packages: bootstrap, first job, services, upgrade during a job, removal, purge; each step with its
 // time. `--suite bookworm|trixie|noble`, `--mirror URL`, `--without-systemd`, `--rpm`, `--folder DIR`. Needs root.
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { baseSystem, connect, Machine } from './package/machine.mjs';
 import { run } from './package/run.mjs';
+import { debianStandIn, rpmStandIn } from './package/stand-in.mjs';
 
 const { values } = parseArgs({
   options: {
     ...{ packages: { type: 'string', default: 'packages' }, newer: { type: 'string' }, mirror: { type: 'string' } },
     ...{
       suite: { type: 'string', default: 'bookworm' },
-      folder: { type: 'string', default: join(tmpdir(), 'halite-try') },
+      // Not below /tmp, where another user could have put a system in its place.
+      folder: { type: 'string', default: join(homedir(), '.cache', 'halite-try') },
     },
     ...{ 'without-systemd': { type: 'boolean', default: false }, rpm: { type: 'boolean', default: false } },
   },
@@ -31,27 +33,28 @@ const included = [
   'procps',
   ...(values.rpm ? ['rpm'] : []),
 ];
-const rows = [];
+/** Errors that were printed. */
+const said = new Set();
 let failed = false;
 
-/** One step: prints its time and what it showed; a failed one ends everything. */
+/** One step: prints its time and what it showed; a failed one ends everything. Returns its seconds. */
 async function step(name, work) {
   const begun = performance.now();
   let shown = '';
   try {
-    const said = await work();
-    shown = typeof said === 'string' ? said : '';
+    const found = await work();
+    shown = typeof found === 'string' ? found : '';
   } catch (error) {
-    failed = true;
     shown = `FAILED: ${error.message}`;
+    said.add(error);
     throw error;
   } finally {
     const seconds = ((performance.now() - begun) / 1000).toFixed(1);
-    rows.push([name, seconds]);
     console.log(
       `${seconds.padStart(6)} s  ${name}${shown === '' ? '' : `\n${shown.trim().replace(/^/gm, '          ')}`}`,
     );
   }
+  return (performance.now() - begun) / 1000;
 }
 
 function must(machine, script, wanted) {
@@ -76,7 +79,7 @@ const packageOf = (machine, name) =>
   must(machine, values.rpm ? `rpm -q ${name}` : `dpkg-query -W -f '\${Package} \${Version}' ${name}`).trim();
 
 async function firstAnswer(master, minion) {
-  await step('install a master: bootstrap.sh --from /packages master', () => {
+  const first = await step('install a master: bootstrap.sh --from /packages master', () => {
     const said = must(master, install('/packages/older', 'master'));
     return /the fingerprint of this master.*/.exec(said)?.[0] ?? packageOf(master, 'halite-master');
   });
@@ -85,10 +88,13 @@ async function firstAnswer(master, minion) {
     must(minion, '! command -v salt-call && ! test -e /etc/salt');
     return said;
   });
-  await step('put a minion on the other machine: salt-run bootstrap.minion, over ssh', () =>
+  const second = await step('put a minion on the other machine: salt-run bootstrap.minion, over ssh', () =>
     must(master, put).split('\n').slice(-4).join('\n'),
   );
-  await step('the first answer: salt web1 test.ping', () => until('an answer', () => answer(master, 'web1')));
+  const third = await step('the first answer: salt web1 test.ping', () =>
+    until('an answer', () => answer(master, 'web1')),
+  );
+  console.log(`${(first + second + third).toFixed(1).padStart(6)} s  in all: three commands, two bare machines`);
 }
 const put = `salt-run bootstrap.minion ${addresses[1]} id=web1 packages=/packages/older ssh=/root/ssh priv=/root/key`;
 
@@ -199,7 +205,23 @@ async function removal(master, minion) {
     must(minion, 'test ! -e /usr/bin/salt-call; test ! -e /usr/lib/halite');
     return must(minion, 'ls /etc/salt/pki/minion') + must(master, 'ls /etc/salt/pki/master');
   });
+  await step("takes the place of Salt's package: its configuration, an enabled service", async () => {
+    must(minion, values.rpm ? rpmStandIn : debianStandIn);
+    must(minion, `${install('/packages/older', '--no-start minion')}`);
+    const running = booted ? 'systemctl is-active salt-minion' : '/etc/init.d/salt-minion status';
+    if (minion.sh(running).status === 0) throw new Error('started in spite of --no-start');
+    must(minion, install('/packages/older', 'minion'));
+    must(minion, running);
+    if (booted) must(minion, 'systemctl is-enabled salt-minion', /^enabled/);
+    return must(minion, 'cat /etc/salt/minion', /of the administrator/);
+  });
   if (values.rpm) return;
+  await step("Salt's package takes its place back", () => {
+    must(minion, 'apt-get install -y /root/salt-minion.deb');
+    must(minion, '! dpkg -s halite-minion 2>/dev/null | grep -q "ok installed"');
+    if (booted) must(minion, 'systemctl is-active salt-minion; systemctl show -P ExecStart salt-minion', /sleep/);
+    must(minion, 'apt-get purge -y salt-minion');
+  });
   await step('again, and purge with HALITE_PURGE_KEYS=yes: nothing stays', async () => {
     must(minion, install('/packages/older', 'minion'));
     must(minion, 'HALITE_PURGE_KEYS=yes apt-get purge -y halite-minion halite-common halite-runtime');
@@ -283,7 +305,7 @@ try {
   await removal(master, minion);
 } catch (error) {
   failed = true;
-  if (!rows.length) console.error(error);
+  if (!said.has(error)) console.error(error);
   for (const machine of made)
     if (machine.pid)
       console.log(machine.sh('tail -n 30 /var/log/salt/* 2>/dev/null; journalctl -n 40 --no-pager 2>/dev/null').said);

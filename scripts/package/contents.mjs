@@ -30,10 +30,12 @@ const services = {
   'halite-master': {
     ...{ conf: 'master', services: ['salt-master', 'salt-api', 'salt-syndic'] },
     ...{ replaces: ['salt-master', 'salt-api', 'salt-syndic'], about: 'configuration management: the master' },
+    ...{ roles: 'master', logs: 'master api syndic key ssh' },
   },
   'halite-minion': {
     ...{ conf: 'minion', services: ['salt-minion'], templates: ['salt-proxy@'] },
     ...{ replaces: ['salt-minion', 'salt-proxy'], about: 'configuration management: the minion' },
+    ...{ roles: 'minion proxy', logs: 'minion proxy' },
   },
 };
 
@@ -100,7 +102,7 @@ function common(tree) {
 }
 
 function daemon(tree, name) {
-  const { conf, replaces, about, ...parts } = services[name];
+  const { conf, replaces, about, roles, logs, ...parts } = services[name];
   const templates = (parts.templates ?? []).filter((unit) => commandNames.includes(unit.replace('@', '')));
   for (const unit of [...parts.services, ...templates])
     put(join(packaging, 'systemd', `${unit}.service`), join(tree, units, `${unit}.service`));
@@ -112,15 +114,18 @@ function daemon(tree, name) {
   }
   const instances = templates.map((unit) => `'${unit}*.service'`);
   const words = {
-    ...{ conf, unit: parts.services[0], initscripts: parts.services.join(' ') },
+    ...{ conf, roles, logs, unit: parts.services[0], initscripts: parts.services.join(' ') },
     allunits: [...parts.services.map((unit) => `${unit}.service`), ...instances].join(' '),
   };
   return {
     ...{ replaces, about, conffiles: [] },
     depends: { deb: ['halite-common (= @version@)'], rpm: ['halite-common = @version@'] },
-    scripts: Object.fromEntries(
-      ['installed', 'removing', 'removed', 'purged'].map((step) => [step, body(`daemon.${step}`, words)]),
-    ),
+    scripts: {
+      ...Object.fromEntries(
+        ['installed', 'removing', 'removed', 'purged'].map((step) => [step, body(`daemon.${step}`, words)]),
+      ),
+      services: true,
+    },
   };
 }
 

@@ -18,9 +18,31 @@ const needsOfFormat = [
 
 const sum = (kind, ...parts) => parts.reduce((hash, part) => hash.update(part), createHash(kind)).digest('hex');
 
-/** RPM calls scripts with the number of versions that remain. */
+const marker = (name) => `/run/${name}.new`;
+const saved = 'for file in /etc/salt/*.rpmsave; do';
+
+/**
+ * RPM calls scripts with the number of versions that remain. A package of Salt that loses its place is removed after ours is
+ * installed: its script stops and disables the service of the same name, and RPM puts its configuration away. So new services
+ * begin when all is done, with the configuration that was put away since.
+ */
 const hooks = [
-  [1024, 1086, ({ installed }) => installed && `how=new\n[ "$1" -lt 2 ] || how=upgrade\n${installed}`],
+  [
+    ...[1024, 1086],
+    ({ installed, services }, name, replaces) => {
+      const isNew = `${saved} [ ! -e "$file" ] || echo "$file"; done >${marker(name)}${services ? '; exit 0' : ''}`;
+      const first = replaces.length > 0 ? `[ $how = upgrade ] || { ${isNew}; }\n` : '';
+      return installed && `how=new\n[ "$1" -lt 2 ] || how=upgrade\n${first}${installed}`;
+    },
+  ],
+  [
+    ...[1152, 1154],
+    ({ installed, services }, name, replaces) => {
+      const back = `grep -qxF "$file" ${marker(name)} || [ ! -e "$file" ] || [ -e "\${file%.rpmsave}" ] || mv "$file" "\${file%.rpmsave}"`;
+      const begin = `[ -e ${marker(name)} ] || exit 0\n${saved} ${back}; done\nrm -f ${marker(name)}\n`;
+      return replaces.length > 0 && `${begin}${services ? `how=new\n${installed}` : ''}`;
+    },
+  ],
   [1025, 1087, ({ removing }) => removing && `[ "$1" = 0 ] || exit 0\n${removing}`],
   [1026, 1088, ({ removed }) => removed && `[ "$1" = 0 ] || exit 0\n${removed}`],
 ];
@@ -148,7 +170,7 @@ function write(described, tree, scratch, { arch, out, seconds, level, version, s
     [1006, 'int32', [seconds]],
     [1009, 'int32', [installedSize(entries)]],
     ...hooks.flatMap(([tag, program, text]) => {
-      const found = text(scripts);
+      const found = text(scripts, name, replaces);
       return found
         ? [
             [tag, 'text', found],

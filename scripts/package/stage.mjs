@@ -1,6 +1,6 @@
 // The installed tree: Node, our programs and libraries in one folder, and commands that start them.
-import { chmodSync, copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { root } from '../setup.mjs';
 import { billOfMaterials, placeLibraries } from './libraries.mjs';
 import { nodeVersion, placeNode } from './node.mjs';
@@ -15,17 +15,23 @@ export function stageApp(arch, folder, seconds) {
   mkdirSync(join(app, 'scripts'), { recursive: true });
   placeNode(arch, folder);
   placeLibraries(arch, app);
-  for (const name of ['bin', 'dist']) cpSync(join(root, name), join(app, name), { recursive: true });
-  // For the Node of the build, and the processor of this machine.
-  for (const name of readdirSync(join(app, 'dist'))) if (name.endsWith('.cache')) rmSync(join(app, 'dist', name));
-  rmSync(join(app, 'dist/man'), { recursive: true, force: true });
-  rmSync(join(app, 'dist/types'), { recursive: true, force: true });
+  cpSync(join(root, 'bin'), join(app, 'bin'), { recursive: true });
+  placePrograms(join(root, 'dist'), join(app, 'dist'));
   for (const name of ['make-caches.mjs', 'warm-up.mjs', 'commands.mjs'])
     copyFileSync(join(root, 'scripts', name), join(app, 'scripts', name));
   copyFileSync(join(root, 'package.json'), join(app, 'package.json'));
   copyFileSync(join(root, 'LICENSE'), join(folder, 'LICENSE'));
   writeFileSync(join(folder, 'sbom.cdx.json'), billOfMaterials(nodeVersion, arch, seconds));
 }
+
+/**
+ * Of the build what runs. It may have been used: the site and types may lie there, and what Python compiled; code caches and
+ * the stamp are of the Node that built.
+ */
+export function placePrograms(from, to) {
+  cpSync(from, to, { recursive: true, filter: (path) => !unpacked.test(relative(from, path)) });
+}
+const unpacked = /^(?:man|types|site|\.stamp|program-[^/]*|[^/]*\.cache)$|(?:^|\/)__pycache__$/;
 
 /** A command that starts its program with the Node inside. `library`: the staged folder, as the shell finds it. */
 export function writeCommand(file, name, library) {

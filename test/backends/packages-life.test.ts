@@ -176,11 +176,29 @@ describe.skipIf(obstacle !== undefined || !sshd)('packages', () => {
     expect(await ok('for p in /proc/[0-9]*; do tr "\\0" " " <$p/cmdline || true; echo; done 2>/dev/null')).not.toMatch(
       /bin\/salt-(master|minion)/,
     );
+    await ok('mkdir -p /var/cache/salt/master/backup/master; touch /var/log/salt/key /var/log/salt/master.2.gz');
     await ok('apt-get purge -y halite-master');
     expect(await ok('ls /etc/salt/pki/master/master.pem /etc/salt/master')).toContain('master.pem');
-    expect((await sh('test -e /var/cache/salt/master')).status).not.toBe(0);
+    // Backups hold the keys, and stay with them.
+    expect(await ok('ls -A /var/cache/salt/master')).toBe('backup\n');
+    expect(await ok('ls /var/log/salt')).not.toMatch(/master|key/);
     expect(await ok('ls /etc/salt/pki/minion/minion.pem')).toContain('minion.pem');
     await ok('HALITE_PURGE_KEYS=yes apt-get purge -y halite-minion');
     expect(await ok('ls /etc/salt /etc/salt/pki')).not.toContain('minion');
-  });
+  }, 300_000);
+
+  it('start nothing when they are told so, and take back that a package of Salt hid its service', async () => {
+    // A system with systemd, as far as the scripts of packages look at it; scripts/try-packages.mjs has a real one.
+    system.write({ '/usr/bin/systemctl': '#!/bin/sh\necho "$*" >>/root/asked\n' });
+    await ok('chmod 755 /usr/bin/systemctl; mkdir -p /run/systemd/system');
+    await ok('DPKG_MAINTSCRIPT_PACKAGE=salt-minion deb-systemd-helper mask salt-minion.service');
+    expect(await ok('readlink /etc/systemd/system/salt-minion.service')).toBe('/dev/null\n');
+    await ok(bootstrap(older, '--no-start minion'));
+    expect((await sh('test -L /etc/systemd/system/salt-minion.service')).status).toBe(1);
+    expect(await ok('cat /root/asked')).toBe('daemon-reload\nenable salt-minion.service\n');
+    await ok(bootstrap(newer, '--no-start minion'));
+    expect(await ok('cat /root/asked')).not.toMatch(/start/);
+    await ok(bootstrap(older, 'minion'));
+    expect(await ok('cat /root/asked')).toContain('try-restart salt-minion.service\n');
+  }, 300_000);
 });

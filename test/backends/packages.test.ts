@@ -92,6 +92,24 @@ it('has the same bytes, whoever makes it and when', () => {
   expect(readFileSync(file('two', 'SHA256SUMS'), 'utf8')).toBe(sums);
 });
 
+it('packs programs, not what else lies in a build that was used', async () => {
+  const { placePrograms } = (await import(join(root, 'scripts/package/stage.mjs'))) as {
+    placePrograms(from: string, to: string): void;
+  };
+  const [from, to] = [join(work, 'dist'), join(work, 'placed')];
+  for (const name of ['salt.cjs', 'salt.cjs.cache', '.stamp', 'python/worker.py', 'python/__pycache__/worker.pyc']) {
+    mkdirSync(join(from, name, '..'), { recursive: true });
+    writeFileSync(join(from, name), name);
+  }
+  for (const name of ['site/index.html', 'man/salt.1', 'types/index.d.ts', 'program-x1/a.mjs', 'sdk/site/x.js']) {
+    mkdirSync(join(from, name, '..'), { recursive: true });
+    writeFileSync(join(from, name), name);
+  }
+  placePrograms(from, to);
+  const placed = readdirSync(to, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  expect(placed.map(({ name }) => name).sort()).toEqual(['salt.cjs', 'worker.py', 'x.js']);
+});
+
 it('makes Debian packages that replace those of Salt, except the runtime, which stands beside them', () => {
   const field = (name: string, key: string): string =>
     run('dpkg-deb', '--field', file('one', `halite-${name}_1.2.3_amd64.deb`), key).trim();
@@ -127,6 +145,11 @@ describe.skipIf(!rpm)('RPM packages', () => {
     expect(query('common', '--requires')).toContain('halite-runtime = 1.2.3-1');
     expect(query('common', '--configfiles').trim()).toBe('/etc/logrotate.d/halite');
     expect(query('minion', '--scripts')).toContain('salt-minion.service');
+    // The package of Salt is removed after the first, and stops its service then.
+    const [, first = '', last = ''] = query('minion', '--scripts').split(/^(?:postinstall|posttrans) scriptlet/m);
+    expect(first).toContain('exit 0; }\n');
+    expect(last).toMatch(/\.rpmsave[\s\S]*systemctl start/);
+    expect(query('runtime', '--scripts')).not.toContain('posttrans');
   });
 
   it('unpack to what was packed', () => {
@@ -166,10 +189,10 @@ it('makes an image in which all sums are right', () => {
 });
 
 describe('bootstrap.sh', () => {
-  const bootstrap = (...args: string[]) => {
-    const { status, stdout, stderr } = spawnSync('dash', [join(root, 'packaging/bootstrap.sh'), ...args], {
-      encoding: 'utf8',
-    });
+  const bootstrap = (...args: string[]) => bootstrapIn(work, ...args);
+  const bootstrapIn = (cwd: string, ...args: string[]) => {
+    const words = [join(root, 'packaging/bootstrap.sh'), ...args];
+    const { status, stdout, stderr } = spawnSync('dash', words, { encoding: 'utf8', cwd });
     return { status, said: `${stdout}${stderr}` };
   };
   const from = (out: string): string[] => ['--from', join(work, out), '--format', 'deb'];
@@ -185,6 +208,36 @@ describe('bootstrap.sh', () => {
     expect(shown.said).toContain(`master_finger: '${finger}'`);
     expect(shown.said).toContain('would run: apt-get install');
     expect(shown.status).toBe(0);
+  });
+
+  it('chooses the same wherever it is called', () => {
+    const elsewhere = join(work, 'elsewhere');
+    mkdirSync(elsewhere);
+    for (const version of ['1.1.0', '1.2.0'])
+      writeFileSync(join(elsewhere, `halite-runtime_${version}_amd64.deb`), 'of another release');
+    const listed = bootstrapIn(elsewhere, ...from('one'), '--list', 'commands');
+    expect(listed.said).toBe('halite-runtime_1.2.3_amd64.deb\nhalite-common_1.2.3_amd64.deb\n');
+  });
+
+  it('takes the version of the file that is named, and checks an archive too', () => {
+    makeCopy('several');
+    const sums = readFileSync(file('one', 'SHA256SUMS'), 'utf8');
+    writeFileSync(file('several', 'SHA256SUMS'), sums + sums.replaceAll('1.2.3', '1.9.0'));
+    for (const [name, last] of [
+      ['halite-minion_1.2.3_amd64.deb', 'halite-minion_1.2.3_amd64.deb'],
+      ['halite-runtime-1.2.3-1.x86_64.rpm', 'halite-minion-1.2.3-1.x86_64.rpm'],
+      ['halite-1.2.3-linux-x64.tar.xz', 'halite-1.2.3-linux-x64.tar.xz'],
+    ])
+      expect(bootstrap('--from', file('several', name!), '--list', 'minion').said.trim().split('\n').at(-1)).toBe(last);
+    const archive = 'halite-1.2.3-linux-x64.tar.xz';
+    const other = bootstrap('--from', file('one', archive), '--sum', '0'.repeat(64), '--dry-run', 'minion');
+    expect([other.status, other.said]).toEqual([1, expect.stringContaining('not the file that --sum names')]);
+    writeFileSync(file('several', archive), 'another one');
+    const changed = bootstrap('--from', file('several', archive), '--dry-run', 'minion');
+    expect([changed.status, changed.said]).toEqual([1, expect.stringContaining('is not the file that SHA256SUMS')]);
+    rmSync(file('several', 'SHA256SUMS'));
+    expect(bootstrap('--from', file('several', archive), '--dry-run', 'minion').status).toBe(0);
+    expect(bootstrap('--from', file('several', archive), '--sum', '0'.repeat(64), '--list', 'minion').status).toBe(1);
   });
 
   it('refuses a package that is not the one in the list', () => {
@@ -223,6 +276,9 @@ describe('bootstrap.sh', () => {
       [...from('one'), '--finger', 'not hex', 'minion'],
       [...from('one'), '--version', '$(touch x)', 'minion'],
       [...from('one'), '--id', 'x', 'master'],
+      ['--from', join(work, 'one'), '--format', 'zip', 'minion'],
+      [...from('one'), '--prefix', 'relative', 'minion'],
+      ['--from', file('one', 'halite-minion_1.2.3_amd64.deb'), '--version', '1.2.4', 'minion'],
       [...from('one'), 'minions'],
       [...from('one')],
     ];
