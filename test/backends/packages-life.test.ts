@@ -195,7 +195,7 @@ describe.skipIf(obstacle !== undefined || !sshd)('packages', () => {
     expect(await ok('readlink /etc/systemd/system/salt-minion.service')).toBe('/dev/null\n');
     await ok(bootstrap(older, '--no-start minion'));
     expect((await sh('test -L /etc/systemd/system/salt-minion.service')).status).toBe(1);
-    expect(await ok('cat /root/asked')).toBe('daemon-reload\nenable salt-minion.service\n');
+    expect(await ok('grep -E "^enable|start" /root/asked')).toBe('enable salt-minion.service\n');
     await ok(bootstrap(newer, '--no-start minion'));
     expect(await ok('cat /root/asked')).not.toMatch(/start/);
     await ok(bootstrap(older, 'minion'));
