@@ -187,14 +187,17 @@ describe.skipIf(obstacle !== undefined || !sshd)('packages', () => {
     expect(await ok('ls /etc/salt /etc/salt/pki')).not.toContain('minion');
   }, 300_000);
 
-  it('start nothing when they are told so, and take back that a package of Salt hid its service', async () => {
+  it('start nothing when they are told so, and find what a package of Salt hid: its service, its keys', async () => {
     // A system with systemd, as far as the scripts of packages look at it; scripts/try-packages.mjs has a real one.
     system.write({ '/usr/bin/systemctl': '#!/bin/sh\necho "$*" >>/root/asked\n' });
     await ok('chmod 755 /usr/bin/systemctl; mkdir -p /run/systemd/system');
     await ok('DPKG_MAINTSCRIPT_PACKAGE=salt-minion deb-systemd-helper mask salt-minion.service');
+    // Where the package that a distribution made has its keys.
+    system.write({ '/var/lib/salt/pki/minion/minion.pem': 'a key' });
     expect(await ok('readlink /etc/systemd/system/salt-minion.service')).toBe('/dev/null\n');
     await ok(bootstrap(older, '--no-start minion'));
     expect((await sh('test -L /etc/systemd/system/salt-minion.service')).status).toBe(1);
+    expect(await ok('cat /etc/salt/minion.d/pki.conf')).toBe('pki_dir: /var/lib/salt/pki/minion\n');
     expect(await ok('grep -E "^enable|start" /root/asked')).toBe('enable salt-minion.service\n');
     await ok(bootstrap(newer, '--no-start minion'));
     expect(await ok('cat /root/asked')).not.toMatch(/start/);
