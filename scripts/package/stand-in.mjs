@@ -54,7 +54,7 @@ if [ "$1" = remove ]; then deb-systemd-helper mask salt-minion.service >/dev/nul
 END
 chmod 755 DEBIAN/postinst DEBIAN/prerm DEBIAN/postrm
 dpkg-deb --build --root-owner-group /root/salt /root/salt-minion.deb
-apt-get install -y /root/salt-minion.deb
+apt-get install -y -o Dpkg::Options::=--force-confold /root/salt-minion.deb
 ${changed}`;
 
 export const rpmStandIn = `set -e

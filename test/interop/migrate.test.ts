@@ -121,7 +121,10 @@ describe('a Salt master', () => {
     expect(there.code, `${there.stdout}\n${there.stderr}`).toBe(0);
     for (const id of ['h1', ...ids]) expect(there.stdout).toMatch(new RegExp(`^ +${id} +answers, as before$`, 'm'));
     expect(master()).toContain('halite');
-    const states = await own.run('salt', ['s*', 'state.apply', '-t', '120', '--out=txt'], { implementation: halite });
+    const states = await own.run('salt', ['s*', 'state.apply', '-t', '120', '--out=txt'], {
+      implementation: halite,
+      timeoutMs: 150_000,
+    });
     expect(states.code, states.stdout).toBe(0);
     expect((await migrate('run')).stderr).toContain('A migration is under way here already');
     const back = await migrate('back');
