@@ -1,7 +1,7 @@
 // Three masters upgraded one after the other under load, with two real builds, of which the newer one knows more (a higher
 // level); one goes back in between. Afterwards the older build is refused.
 //
-// HALITE_CLUSTER_LONG=1; HALITE_OLD_BUILD names the commit of the older one.
+// HALITE_CLUSTER_LONG=1; HALITE_OLD_BUILD names the commit of the older one, by default the last one.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Field } from '../support/cluster-field.ts';
 import { Load } from '../support/cluster-load.ts';
@@ -12,8 +12,7 @@ import { whyNoNamespaces } from '../support/namespaces.ts';
 import { hasCommit, makeBuild, type OtherBuild } from '../support/other-build.ts';
 import { natsPrograms } from '../support/servers/nats.ts';
 
-/** The first one with a cluster. */
-const oldCommit = process.env['HALITE_OLD_BUILD'] ?? '2882ade8';
+const oldCommit = process.env['HALITE_OLD_BUILD'] ?? 'HEAD';
 const missing =
   (natsPrograms().length === 0 ? 'there is no nats-server' : whyNoNamespaces()) ??
   (hasCommit(oldCommit) ? undefined : `commit ${oldCommit} is not in this clone`);
