@@ -90,7 +90,7 @@ export async function runMaster(opts: MasterOpts, log: Logger): Promise<RunningM
   const { keys, secrets, sessionKeys, aesChange } = trust;
   const algorithm = String(opts.publish_signing_algorithm);
   const publisher = new Publisher(secrets, isSigAlgo(algorithm) ? algorithm : 'PKCS1v15-SHA1');
-  const publications = new Publications({ cluster, publisher, log });
+  const publications = new Publications({ cluster, publisher, log, isDrained: () => drain.isDrained });
   const { rotation } = trust;
   if (rotation) publications.handle({ rotate: ({ generation }) => rotation.changeAt(generation) });
   const { sharedRollover } = trust;
@@ -127,7 +127,8 @@ export async function runMaster(opts: MasterOpts, log: Logger): Promise<RunningM
   await records.start();
   const { sharedKeys } = trust;
   const clusterView = buildClusterView({
-    ...{ opts, log, cluster, bus, fleet, presence, records, history, keys: sharedKeys },
+    ...{ opts, log, cluster, bus, fleet, presence, records, history, keys: sharedKeys, drain },
+    rekey: () => membership.rekey(),
   });
   drain.start(tracker);
   const { ring } = secrets;
@@ -187,7 +188,7 @@ export async function runMaster(opts: MasterOpts, log: Logger): Promise<RunningM
     fileHandlers({ opts, log, files }),
     mineHandlers({ opts, log, mine }),
     optionHandlers({ opts, log, keys, keyChanges }),
-    masterKeyHandlers(trust.rollover),
+    masterKeyHandlers(trust.rollover, () => drain.isDrained),
     peerHandlers({ opts, log, store, functions, prepareJob: jobs.prepare }),
   );
   const transport = await getTransport(String(opts.transport));

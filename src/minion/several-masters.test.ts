@@ -82,6 +82,22 @@ const claim = (name: string, cluster: unknown): void => {
 };
 const member = (name: string, ...members: string[]): PlainDict =>
   newDict(Object.entries({ name: 'prod', member: name, members }));
+/** It answers what a Halite master says beside jobs; `drained` names those that are to be stopped. */
+function says(name: string, drained: ReadonlySet<string>, cluster?: PlainDict): void {
+  const master = masters[name]!;
+  master.tamperInner = (inner) => {
+    inner['next_key'] = '';
+    if (cluster) inner['cluster'] = cluster;
+  };
+  master.handle = ({ cmd }) =>
+    cmd === '_master_key'
+      ? newDict([
+          ['next_key', ''],
+          ['drained', drained.has(name)],
+        ])
+      : null;
+}
+const asked = (name: string): number => masters[name]!.requests.filter(({ cmd }) => cmd === '_master_key').length;
 const returns = (name: string): PlainDict[] => masters[name]!.requests.filter((load) => load['cmd'] === '_return');
 let counter = 0;
 function publish(name: string): string {
@@ -155,6 +171,40 @@ describe('failover', () => {
     expect(used(daemon)).toEqual(['two:4506']);
   });
 
+  it('leaves a master that is to be stopped while that one works, and does not go back before it is used again', async () => {
+    const drained = new Set<string>();
+    for (const name of Object.keys(masters)) says(name, drained);
+    const { daemon, memory } = await start({
+      ...{ master_type: 'failover', master_failback: true, master_failback_interval: 0.1 },
+    });
+    await uses(daemon, 'one');
+    drained.add('one').add('two');
+    await uses(daemon, 'three');
+    const jid = publish('three');
+    await eventually(() => returns('three').some((load) => load['jid'] === jid));
+    // It is looked at again.
+    const before = asked('one');
+    await eventually(() => asked('one') >= before + 2);
+    expect(memory.lines.join('\n')).not.toContain('back at the first master');
+    drained.delete('one');
+    await uses(daemon, 'one');
+  });
+
+  it('stays at a master that is to be stopped as long as there is no other', async () => {
+    const drained = new Set(['one']);
+    says('one', drained);
+    freeze('two');
+    freeze('three');
+    const { daemon } = await start({ master_type: 'failover' });
+    await uses(daemon, 'one');
+    await eventually(() => asked('one') >= 3);
+    const jid = publish('one');
+    await eventually(() => returns('one').some((load) => load['jid'] === jid));
+    expect(used(daemon)).toEqual(['one:4506']);
+    freeze('three', false);
+    await uses(daemon, 'three');
+  });
+
   it('ends only when every master proves that it rejects this minion', async () => {
     writeFileSync(join(folder.path, 'pki', 'minion_master.pub'), testKeys.master.pub);
     for (const master of Object.values(masters)) master.decision = false;
@@ -217,6 +267,28 @@ describe('a cluster', () => {
     await eventually(() => returns('two').some((load) => load['jid'] === jid));
     expect(returns('two')[0]).not.toHaveProperty('halite_for');
     await eventually(() => spooled().length === 0);
+  });
+
+  it('a member that is to be stopped gets no results of the schedule while there are others', async () => {
+    const drained = new Set<string>();
+    says('one', drained, member('m-a'));
+    says('two', drained, member('m-b'));
+    const schedule = newDict([['often', newDict(Object.entries({ function: 'test.ping', seconds: 1 }))]]);
+    const { daemon } = await start({ master: ['one', 'two'], schedule });
+    await uses(daemon, 'one', 'two');
+    const early = returns('two').length;
+    await eventually(() => returns('one').length > 0);
+    drained.add('one');
+    await daemon.links[0]!.words.hearNow();
+    expect(daemon.links[0]!.words.drained).toBe(true);
+    await eventually(() => returns('two').length > early);
+    // A master of an earlier version, and one that says nonsense, are used as before.
+    for (const answer of ['', null, 7, newDict([['drained', 'yes']])]) {
+      drained.clear();
+      masters['one']!.handle = () => answer;
+      await daemon.links[0]!.words.hearNow();
+      expect(daemon.links[0]!.words.drained).toBe(false);
+    }
   });
 
   const nonsense: [string, unknown][] = [

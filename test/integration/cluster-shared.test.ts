@@ -170,6 +170,26 @@ describe.skipIf(natsPrograms().length === 0)('three masters', () => {
     await masters.answering(['everywhere']);
   });
 
+  it('let a minion with one master at a time leave a member that is drained, while that one runs', async () => {
+    const [m1, m2, m3] = masters.all as [Deployment, Deployment, Deployment];
+    masters.startMinion('mover', undefined, ['master_type: failover', 'master_alive_interval: 2'], [m3, m1]);
+    await masters.answering(['mover'], [m3]);
+    const isAt = (id: string): Promise<void> =>
+      eventually(
+        `mover to be at ${id} alone`,
+        async () => (await explain(m2, 'mover')).live_connections?.map(({ master }) => master).join() === id,
+        { timeoutMs: 60_000 },
+      );
+    await isAt('m3');
+    expect((await textOf(m2, 'cluster.drain', 'm3')).text).toMatch(/m3 holds nothing and follows no job: stop it/);
+    await isAt('m1');
+    expect((await m2.salt('mover', 'test.echo', 'moved')).stdout).toContain('moved');
+    expect((await textOf(m1, 'cluster.status')).text).toMatch(/ m3 .*\(drained: starts no new jobs\)/);
+    expect((await textOf(m1, 'doctor.fleet')).text).toMatch(/m3 starts no new jobs since .*\(cluster\.drain\)/);
+    await textOf(m1, 'cluster.drain', 'm3', 'undo=True');
+    await eventually('it not to be shown', async () => !(await textOf(m1, 'cluster.status')).text.includes('(drained'));
+  }, 120_000);
+
   it('end when they are told to while their ports are closed for a trial', async () => {
     const m3 = masters.master(2);
     const drill = textOf(m3, 'cluster.drill', 'seconds=60', 'force=True');

@@ -171,7 +171,10 @@ describe.skipIf(natsPrograms().length === 0)('a cluster that grows', () => {
     const jobs = [m1, m2].map(async (master) => {
       while (goesOn) answers.push((await master.salt('web1', 'test.echo', 'meanwhile', '-t', '30')).stdout);
     });
-    await eventually('jobs', () => answers.length > 1);
+    await eventually('jobs', () => answers.length > 1, { timeoutMs: 60_000 });
+    const status = async (): Promise<string> => (await m1.run('salt-run', ['cluster.status'])).stdout;
+    expect(await runner(m1, 'cluster.rekey')).toMatch(/have the key 2 .*The old one opens nothing from .* on/);
+    expect(await status()).toMatch(/key 2 of the cluster is used since .* UTC.*; the one before opens until .* UTC/);
     const changed = await runner(m2, 'cluster.rekey', 'minutes=0');
     goesOn = false;
     await Promise.all(jobs);
@@ -179,6 +182,7 @@ describe.skipIf(natsPrograms().length === 0)('a cluster that grows', () => {
     expect(answers.filter((answer) => !answer.includes('meanwhile'))).toEqual([]);
     const hasNew = (of: Deployment): boolean => /^2 \S+\n$/.test(keyOf(of));
     await eventually('the end of the old key', () => [m1, m2].every(hasNew));
+    expect(await status()).not.toContain('the one before opens');
     expect(statSync(m1.path('etc/pki/master/cluster_bus.key')).mode & 0o777).toBe(0o400);
     await m3.startMaster();
     await together([m1, m2, m3]);

@@ -20,6 +20,8 @@ export interface ClusterMemberStatus {
   readonly skewMs: number;
   readonly leads: boolean;
   readonly self: boolean;
+  /** Since when it is drained: it starts no new jobs. */
+  readonly drainedSince?: Date;
   /** Why it is cut off, or what it does not know. */
   readonly why?: string;
 }
@@ -30,6 +32,16 @@ export interface ClusterDrift {
   readonly since: Date;
   /** The members on each side. */
   readonly sides: readonly (readonly string[])[];
+}
+
+/** A new key for what the members tell each other, as long as the old one still opens something. */
+export interface ClusterRekey {
+  readonly number: number;
+  readonly since: Date;
+  /** From when on the old key opens nothing. */
+  readonly until: Date;
+  /** Live members that have not said that they use it. */
+  readonly lacking: readonly string[];
 }
 
 export interface ClusterReport {
@@ -49,6 +61,7 @@ export interface ClusterReport {
   };
   readonly members: readonly ClusterMemberStatus[];
   readonly drift: readonly ClusterDrift[];
+  readonly rekey?: ClusterRekey;
   /** The last comparison of the histories of jobs; undefined before the first one. */
   readonly repair: ClusterComparison | undefined;
 }

@@ -6,11 +6,13 @@ import { fingerprint } from '../../base/crypto/index.ts';
 import type { Logger } from '../../base/log/index.ts';
 import { keepSeconds } from '../../base/util/keep-jobs.ts';
 import type { Cluster } from '../../engine/cluster/api.ts';
+import type { ClusterReport } from '../../extend/sdk/index.ts';
 import type { EventBus } from '../../protocol/event/bus.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import { Drift } from '../shared/drift.ts';
 import type { SharedHistory } from '../shared/history.ts';
 import type { SharedKeys } from '../shared/keys.ts';
+import type { Drain } from '../shared/leaving/drain.ts';
 import type { SharedPresence } from '../shared/presence.ts';
 import { Repair } from '../shared/repair.ts';
 import { ClusterStatus } from '../shared/status.ts';
@@ -29,6 +31,8 @@ export interface ClusterViewParts {
   readonly history: SharedHistory;
   /** Only with other masters. */
   readonly keys: Pick<SharedKeys, 'overruled'> | undefined;
+  readonly drain: Pick<Drain, 'since'>;
+  readonly rekey: () => ClusterReport['rekey'];
 }
 
 export interface BuiltClusterView {
@@ -37,7 +41,7 @@ export interface BuiltClusterView {
 }
 
 export function buildClusterView(parts: ClusterViewParts): BuiltClusterView {
-  const { opts, log, cluster, bus, fleet, presence, records, history, keys } = parts;
+  const { opts, log, cluster, bus, fleet, presence, records, history, keys, drain: draining, rekey } = parts;
   const [served, pillars] = [new Trees(), new Trees()];
   const listed = async (trees: Trees, roots: Readonly<Record<string, readonly string[]>>) => {
     const found = new Map<string, readonly Listed[]>();
@@ -55,6 +59,7 @@ export function buildClusterView(parts: ClusterViewParts): BuiltClusterView {
     compared && new Repair({ cluster, log, store: compared, keepSeconds: keepSeconds(opts.raw), listener: history });
   const view = new ClusterStatus({
     overruled: () => keys?.overruled,
+    ...{ rekey, drainedSince: (id: string) => draining.since(id) },
     ...{ cluster, drift, repair, store, sync: new RootSync({ cluster, log, raw: opts.raw }) },
     minions: () => new Set([...fleet.ownConnections()].map(([id]) => id)).size,
     unknown: () => presence.unknown(),

@@ -4,7 +4,7 @@ import { HaliteError } from '../../base/errors/index.ts';
 import type { Logger } from '../../base/log/index.ts';
 import type { Cluster } from '../../engine/cluster/api.ts';
 import type { ClusterOptions } from '../../engine/cluster/options.ts';
-import type { ClusterMembership, JobOutcome, JobRequest } from '../../extend/sdk/index.ts';
+import type { ClusterMembership, ClusterReport, JobOutcome, JobRequest } from '../../extend/sdk/index.ts';
 import type { EventBus } from '../../protocol/event/bus.ts';
 import type { LedgerStore } from '../../store/jobs.ts';
 import type { Fleet } from '../fleet/fleet.ts';
@@ -33,6 +33,8 @@ export interface MembershipBuildParts {
 
 export interface Membership {
   readonly services: ClusterMembership;
+  /** A change of the key of the cluster that is under way. */
+  rekey(): ClusterReport['rekey'];
   /** When the ports are open. */
   start(ports: Pick<Ports, 'cut'>): void;
   stop(): void;
@@ -44,7 +46,8 @@ export function buildMembership(parts: MembershipBuildParts): Membership {
   if (!options || !keyring) {
     const nobody = { invite: alone, drain: alone, forget: alone, rekey: alone, drill: alone };
     const nothing = (): void => undefined;
-    return { services: { ...nobody, lastDrill: async () => undefined }, start: nothing, stop: nothing };
+    const services = { ...nobody, lastDrill: async () => undefined };
+    return { services, rekey: () => undefined, start: nothing, stop: nothing };
   }
   const drill = new Drill(parts);
   const rekey = new Rekey({ cluster, keyring, log });
@@ -58,7 +61,12 @@ export function buildMembership(parts: MembershipBuildParts): Membership {
     drill: (how) => drill.run(how),
     lastDrill: () => drill.last(),
   };
-  return { services, start: (ports) => drill.start((ms) => ports.cut(ms)), stop: () => rekey.close() };
+  return {
+    services,
+    rekey: () => rekey.underWay,
+    start: (ports) => drill.start((ms) => ports.cut(ms)),
+    stop: () => rekey.close(),
+  };
 }
 
 const alone = (): Promise<never> =>

@@ -15,16 +15,20 @@ const jobOf = (jid: string): PublishedJob => ({ jid, fun: 'test.ping', arg: [], 
 interface Out {
   readonly jid: string;
   readonly serial: number | undefined;
+  readonly afterMs?: number;
 }
 
 /** What reaches the sockets; `fail` names a job that cannot be sent. */
-function sockets(fail = ''): { sent: Out[]; send(job: PublishedJob, ids?: unknown, serial?: number): Promise<void> } {
+function sockets(fail = ''): {
+  sent: Out[];
+  send(job: PublishedJob, ids?: unknown, serial?: number, afterMs?: number): Promise<void>;
+} {
   const sent: Out[] = [];
   return {
     sent,
-    send: async ({ jid }, _ids, serial) => {
+    send: async ({ jid }, _ids, serial, afterMs = 0) => {
       if (jid === fail) throw new Error('cannot be signed');
-      sent.push({ jid, serial });
+      sent.push({ jid, serial, ...(afterMs > 0 ? { afterMs } : {}) });
     },
   };
 }
@@ -53,10 +57,10 @@ class Line implements Relay {
   }
 }
 
-function member(line: Line, publisher: ReturnType<typeof sockets>): Publications {
+function member(line: Line, publisher: ReturnType<typeof sockets>, isDrained = (): boolean => false): Publications {
   const state: ClusterState = { kind: 'joined', since: 0 };
   const cluster = { name: 'test', self: { ...alone().self, slot: 3 }, state, relay: line };
-  return new Publications({ cluster, publisher, log: nullLogger() });
+  return new Publications({ cluster, publisher, log: nullLogger(), isDrained });
 }
 
 const foreign = (jid: string): JobPublication => ({
@@ -91,6 +95,23 @@ describe('a member of a cluster', () => {
     expect(publisher.sent).toEqual([
       { jid: 'own', serial: 101 * 2 ** 20 },
       { jid: 'other', serial: 102 * 2 ** 20 },
+    ]);
+  });
+
+  it('sends after the others while it is drained, and at once what only its own minions get', async () => {
+    const [line, publisher] = [new Line(), sockets()];
+    let drained = true;
+    const publications = member(line, publisher, () => drained);
+    await line.deliver(foreign('a'));
+    line.away = true;
+    await publications.send(jobOf('b'));
+    drained = false;
+    await line.deliver(foreign('c'));
+    const place = 2 ** 20;
+    expect(publisher.sent).toEqual([
+      { jid: 'a', serial: 101 * place, afterMs: 300 },
+      { jid: 'b', serial: 101 * place + 1 },
+      { jid: 'c', serial: 102 * place },
     ]);
   });
 

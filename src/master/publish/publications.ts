@@ -11,6 +11,8 @@ export interface PublicationParts {
   readonly cluster: Pick<Cluster, 'name' | 'self' | 'state' | 'relay'>;
   readonly publisher: Pick<Publisher, 'send'>;
   readonly log: Pick<Logger, 'limited'>;
+  /** This master is to be stopped, and others are not. */
+  readonly isDrained?: () => boolean;
 }
 
 /** What other parts of the master do at the place of a publication that is no job: before the next one is sent. */
@@ -31,6 +33,11 @@ const sentByAll: Sent = {};
 const done = Promise.resolve();
 /** How long the engine may take before a job is sent to the own minions only. */
 const engineMs = 2_000;
+/**
+ * A master that is to be stopped sends so much later than the others: minions take a job from the first that sends it, and
+ * give the result to that one.
+ */
+const drainedMs = 300;
 /** A publication that another master reads later than that is not sent any more. */
 const ttlMs = 15_000;
 /** Between two places there is room for what a master sends while it is cut off: a serial always grows. */
@@ -129,7 +136,8 @@ export class Publications {
     if (place > 0) this.#enter(place);
     if (late || (place > 0 && this.#sentHere.delete(identity(publication)))) return;
     const serial = place > 0 ? place * serialsPerPlace : this.#localSerial();
-    this.#parts.publisher.send(publication.job, publication.ids, serial).catch((error: unknown) => {
+    const afterMs = place > 0 && this.#parts.isDrained?.() ? drainedMs : 0;
+    this.#parts.publisher.send(publication.job, publication.ids, serial, afterMs).catch((error: unknown) => {
       this.#parts.log.limited('publish', 'error', 'a publication could not be sent', {
         ...{ jid: publication.job.jid, error: messageOf(error) },
       });

@@ -1,4 +1,5 @@
 // Encrypts, signs and sends publishes strictly in order.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pack } from '../../base/codec/msgpack/index.ts';
 import type { SigAlgo } from '../../base/crypto/index.ts';
 import type { PublishedJob } from '../../protocol/job/job.ts';
@@ -15,13 +16,13 @@ export interface Audiences {
 }
 
 export class Publisher {
-  readonly #secrets: Secrets;
+  readonly #secrets: Pick<Secrets, 'aes' | 'ring'>;
   readonly #algorithm: SigAlgo;
   readonly #servers: PublishServer[] = [];
   #tail: Promise<void> = Promise.resolve();
   #audiences: () => Audiences = () => ({});
 
-  constructor(secrets: Secrets, algorithm: SigAlgo) {
+  constructor(secrets: Pick<Secrets, 'aes' | 'ring'>, algorithm: SigAlgo) {
     this.#secrets = secrets;
     this.#algorithm = algorithm;
   }
@@ -38,12 +39,14 @@ export class Publisher {
   /**
    * Sends one job. Serial numbers are assigned here, in sending order, because a minion drops a publish that is not
    * newer than the last it received; signatures are computed in parallel and awaited in order. In a cluster the place
-   * of the publication is the `serial`: a minion may then get the next one from another master.
+   * of the publication is the `serial`: a minion may then get the next one from another master. `afterMs`: sealed now, in
+   * order with changes of the key, and sent so much later.
    */
   async send(
     job: PublishedJob,
     ids?: readonly string[],
     serial: number = this.#secrets.aes.nextSerial(),
+    afterMs = 0,
   ): Promise<void> {
     const fields = jobFields(job);
     fields['serial'] = serial;
@@ -60,8 +63,10 @@ export class Publisher {
       );
     // The same message for those that trust the key before: what arrives twice has one serial and one jid.
     const forms = Promise.all([form(current), former && form(former)]);
+    const due = afterMs > 0 ? sleep(afterMs, undefined, { ref: false }) : undefined;
     const sent = this.#tail.then(async () => {
       const [payload, before] = await forms;
+      await due;
       const to = before ? this.#audiences() : undefined;
       for (const server of this.#servers) {
         server.publish(payload, ids, to?.current);

@@ -7,7 +7,7 @@ import type { Logger } from '../../base/log/index.ts';
 import { Gate } from '../../base/util/gate.ts';
 import { withTimeout } from '../../base/util/with-timeout.ts';
 import type { Cluster, Entry, Keyring, Removed } from '../../engine/cluster/api.ts';
-import type { RekeyOptions } from '../../extend/sdk/index.ts';
+import type { ClusterRekey, RekeyOptions } from '../../extend/sdk/index.ts';
 import { Confirmations } from './confirmations.ts';
 import { isConflict, type RegBucket } from './secrets.ts';
 
@@ -64,6 +64,15 @@ export class Rekey {
     this.#stop.abort();
     clearInterval(this.#timer);
     this.#heard.open();
+  }
+
+  /** The change that is not over, as far as this member knows. */
+  get underWay(): ClusterRekey | undefined {
+    const change = this.#change;
+    if (!change || change.done) return undefined;
+    const { number, at, until } = change;
+    const here = (time: number): Date => new Date(time + this.#parts.cluster.self.skewMs);
+    return { number, since: here(at), until: here(until), lacking: this.#use.lacking(number).map(({ id }) => id) };
   }
 
   async rekey({ minutes, dryRun }: RekeyOptions): Promise<string> {

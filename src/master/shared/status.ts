@@ -21,6 +21,8 @@ export interface ClusterStatusParts {
   readonly repair: Pick<Repair, 'now' | 'last' | 'complete'> | undefined;
   readonly store: Pick<JobStore, 'load' | 'expected' | 'returns'>;
   readonly overruled: () => ClusterReport['overruled'];
+  readonly rekey: () => ClusterReport['rekey'];
+  readonly drainedSince: (id: string) => Date | undefined;
   readonly sync: Pick<RootSync, 'run'>;
   /** How many minions are connected to this master. */
   minions(): number;
@@ -73,7 +75,7 @@ export class ClusterStatus implements ClusterView {
       .map(({ member, at }) => ({ ...this.#base(member), state: 'gone' as const, since: new Date(at) }));
     const leader = cluster.leader();
     const engine = cluster.report();
-    const overruled = this.#parts.overruled();
+    const [overruled, rekey] = [this.#parts.overruled(), this.#parts.rekey()];
     return {
       name: cluster.name,
       level: Math.min(...live.map(({ level }) => level)),
@@ -81,6 +83,7 @@ export class ClusterStatus implements ClusterView {
       term: leader?.term ?? 0,
       ...(leader || this.#leaderlessSince === undefined ? {} : { leaderlessSince: new Date(this.#leaderlessSince) }),
       ...(overruled ? { overruled } : {}),
+      ...(rekey ? { rekey } : {}),
       engine: {
         server: engine?.server ?? '',
         version: engine?.version ?? '',
@@ -142,7 +145,9 @@ export class ClusterStatus implements ClusterView {
 
   #base(member: Member): Omit<ClusterMemberStatus, 'state'> {
     const { cluster } = this.#parts;
+    const drainedSince = this.#parts.drainedSince(member.id);
     return {
+      ...(drainedSince ? { drainedSince } : {}),
       ...{ id: member.id, slot: member.slot, version: member.version, skewMs: member.skewMs, minions: 0, held: 0 },
       starts: this.#startsOf(member.id).length,
       since: new Date(member.since),

@@ -7,7 +7,6 @@ import { HaliteError, messageOf } from '../../base/errors/index.ts';
 import type { Logger } from '../../base/log/index.ts';
 import { backoff } from '../../base/util/index.ts';
 import type { PublishedJob } from '../../protocol/job/job.ts';
-import { masterKeyLoad } from '../../protocol/wire/messages/master-key.ts';
 import { bootText, presenceTopic } from '../../protocol/wire/presence-topic.ts';
 import type { RequestClient, Subscription, Transport } from '../../protocol/wire/transport.ts';
 import type { RecentJobs } from '../jobs/recent-jobs.ts';
@@ -15,6 +14,7 @@ import { fetchPillar, type PillarRequest, reportPillarErrors } from '../services
 import type { Credentials } from './auth-reply.ts';
 import { Heartbeat } from './heartbeat.ts';
 import type { Identity } from './identity.ts';
+import { MasterWords } from './master-word.ts';
 import { addressTowards, networkOptions } from './network.ts';
 import { Receiver } from './receive.ts';
 import { RequestChannel, type RequestOptions } from './request-channel.ts';
@@ -74,6 +74,7 @@ export class MasterLink {
   readonly name: string;
   readonly address: MasterAddress;
   readonly channel: RequestChannel;
+  readonly words: MasterWords;
   pillar: Dict = newDict();
   readonly #options: LinkOptions;
   readonly #client: RequestClient;
@@ -99,6 +100,11 @@ export class MasterLink {
       client: this.#client,
       credentials: () => (this.#keys ? Promise.resolve(this.#keys) : this.#authenticate()),
       renew: (stale) => this.renew(stale),
+    });
+    this.words = new MasterWords({
+      ...{ trust: options.trust, log: options.log, timeoutMs: opts.request_channel_timeout * 1000 },
+      credentials: () => this.#keys,
+      request: (load, how) => this.request(load, how),
     });
     this.#heartbeat = new Heartbeat(this, opts.ping_interval, options.log);
   }
@@ -261,31 +267,14 @@ export class MasterLink {
     await this.#followKeys(keys);
     // Its key may have been deleted and accepted again: the master has forgotten what it is.
     if (!first && this.#options.syndic) void announce(this, this.#options);
-    if (keys.nextKey !== '') void this.askForKey();
+    if (keys.nextKey !== '') void this.words.hearNow();
     // Returns that could not be delivered without keys can be delivered now.
     if (!first && this.ready) this.#options.onReady(this);
     return keys;
   }
 
-  /** Tells which key of the master this minion has, and stores what it says about the next one. */
-  async askForKey(): Promise<void> {
-    try {
-      if (this.#keys?.asksForKey)
-        await this.#exchangeKeys({ timeoutMs: this.#options.opts.request_channel_timeout * 1000 });
-    } catch (error) {
-      this.#options.log.debug('the master was not told which of its keys is known', { error: messageOf(error) });
-    }
-  }
-
-  async #exchangeKeys(options: RequestOptions): Promise<void> {
-    const { trust, log } = this.#options;
-    const tell = (): Promise<Value> => this.request(masterKeyLoad(trust.known), options);
-    if (await trust.learn(await tell(), log)) await tell();
-  }
-
   async beat(options: RequestOptions): Promise<void> {
-    if (this.#keys?.asksForKey) await this.#exchangeKeys(options);
-    else await this.request(question, options);
+    if (!(await this.words.hear(options))) await this.request(question, options);
   }
 
   /** New keys: the presence proof uses the session key, and the port may have changed. */
@@ -361,6 +350,7 @@ export class MasterLink {
     const { log } = this.#options;
     if (this.#currentState === 'stopped') return;
     if (state === 'disconnected') {
+      this.words.forget();
       // One line per lost connection; the following attempts are logged only at debug level.
       const level = this.#currentState === 'connected' ? 'warn' : 'debug';
       if (this.#currentState === 'connected') this.#currentState = 'disconnected';

@@ -6,6 +6,10 @@ const skewMs = 2_000;
 export const mostStarts = 3;
 /** Longer than any election of the engine takes. */
 const heldMs = 60_000;
+/** Members follow a new key within seconds. */
+const rekeyMs = 60_000;
+/** The leader seals everything anew within minutes. */
+const overdueMs = 600_000;
 export const clock = (at: Date): string => `${at.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 
 export function clusterProblems(report: ClusterReport): string[] {
@@ -14,7 +18,23 @@ export function clusterProblems(report: ClusterReport): string[] {
     ...report.engine.problems,
     ...report.members.flatMap((member) => memberProblems(member)),
     ...report.drift.map(driftText),
+    ...rekeyProblems(report),
   ];
+}
+
+/** A change of the key that does not go on by itself. */
+export function rekeyProblems({ rekey }: ClusterReport, now = Date.now()): string[] {
+  if (!rekey) return [];
+  const { number, since, until, lacking } = rekey;
+  if (lacking.length > 0 && now - since.getTime() > rekeyMs)
+    return [
+      `${lacking.join(', ')} ${lacking.length === 1 ? 'has' : 'have'} not said that the key ${number} of the cluster is used, since ${clock(since)}`,
+    ];
+  if (now - until.getTime() > overdueMs)
+    return [
+      `the key before the key ${number} of the cluster should have ended at ${clock(until)}: something is still sealed with it`,
+    ];
+  return [];
 }
 
 export function driftText({ what, since, sides }: ClusterDrift): string {

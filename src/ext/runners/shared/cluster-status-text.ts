@@ -37,14 +37,30 @@ export function statusText(report: ClusterReport, problems: readonly string[]): 
     ...(member.state === 'gone'
       ? []
       : [`${number(member.minions)} minion${member.minions === 1 ? '' : 's'}`, `held ${number(member.held)}`]),
-    ...[member.leads ? 'leads' : '', member.self ? 'this master' : ''].filter(Boolean).map((mark) => `(${mark})`),
+    ...marksOf(member).map((mark) => `(${mark})`),
   ]);
   return [
     `${name}: ${joined} of ${members.length} masters, ${leads}, level ${level}, ${via}`,
     ...aligned(rows),
     ...comparedLine(report),
+    ...rekeyLine(report),
     ...problems.map((text) => `problem: ${text}`),
   ].join('\n');
+}
+
+const marksOf = ({ leads, self, drainedSince }: ClusterMemberStatus): string[] => [
+  ...(leads ? ['leads'] : []),
+  ...(self ? ['this master'] : []),
+  ...(drainedSince ? ['drained: starts no new jobs'] : []),
+];
+
+function rekeyLine({ rekey }: ClusterReport): string[] {
+  if (!rekey) return [];
+  const { number, since, until, lacking } = rekey;
+  const late = lacking.length > 0 ? `; not yet by ${lacking.join(', ')}` : '';
+  return [
+    `  key ${number} of the cluster is used since ${clock(since)}${late}; the one before opens until ${clock(until)}`,
+  ];
 }
 
 function comparedLine({ repair }: ClusterReport): string[] {

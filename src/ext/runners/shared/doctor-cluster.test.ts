@@ -1,4 +1,4 @@
-import type { ClusterMemberStatus, ClusterReport, MinionStatus } from 'halite/sdk';
+import type { ClusterComparison, ClusterMemberStatus, ClusterReport, MinionStatus } from 'halite/sdk';
 import { expect, it } from 'vitest';
 import { ago, statusText } from './cluster-status-text.ts';
 import { findingsOf } from './doctor-cluster.ts';
@@ -10,9 +10,16 @@ const member = (id: string, slot: number, more: Partial<ClusterMemberStatus> = {
   ...{ leads: slot === 0, self: slot === 1 },
   ...more,
 });
+const compared = (seconds: number, unreached: Record<string, string> = {}): ClusterComparison => ({
+  ...{ at: before(seconds), seconds: 1, differed: 0, fetched: 0, refused: 0, compared: ['m1'] },
+  unreached: new Map(Object.entries(unreached)),
+});
+const rekey = (since: number, until: number, ...lacking: string[]): Partial<ClusterReport> => ({
+  rekey: { number: 2, since: before(since), until: before(until), lacking },
+});
 const report = (more: Partial<ClusterReport> = {}): ClusterReport => ({
   ...{ name: 'prod', level: 1, leader: 'm1', term: 7, drift: [], members: [member('m1', 0), member('m2', 1)] },
-  ...{ engine: { server: 'nats://n1:4222', version: '2.15.2', delayMs: 2, problems: [] }, repair: undefined },
+  ...{ engine: { server: 'nats://n1:4222', version: '2.15.2', delayMs: 2, problems: [] }, repair: compared(60) },
   ...more,
 });
 const minion = (id: string, ...masters: string[]): MinionStatus => ({ id, connected: 'yes', masters });
@@ -49,6 +56,33 @@ it.each<[string, Partial<ClusterReport>, RegExp]>([
   ],
   ['a silent one', members({ state: 'silent', why: 'no answer' }), /^problem: .*m2 is silent/],
   ['one that knows not all', members({ why: 'does not know the minions of m1 yet' }), /^warning: .*m2 does not know/],
+  [
+    'a member that is drained',
+    members({ drainedSince: before(90) }),
+    /^warning: .*m2 starts no new jobs since .* \(cluster\.drain\)$/,
+  ],
+  [
+    'no comparison',
+    { repair: compared(2000) },
+    /^warning: .*this master has not compared its history with the others since/,
+  ],
+  ['none at all', { repair: undefined }, /^warning: .*not compared its history with the others since/],
+  [
+    'a member that was not compared',
+    { repair: compared(60, { m1: 'no answer in time' }) },
+    /^warning: .*the history was not compared with m1 \(no answer in time\)$/,
+  ],
+  ['a key that goes round', rekey(30, -3600, 'm1'), /^fine: /],
+  [
+    'a key that a member does not take',
+    rekey(90, -3600, 'm1'),
+    /^problem: .*m1 has not said that the key 2 .* is used/,
+  ],
+  [
+    'a key that does not end',
+    rekey(7200, 700),
+    /^problem: .*should have ended at .*: something is still sealed with it/,
+  ],
   ['a clock', members({ skewMs: 3000 }), /^warning: .*the clock of m2 is 3 s ahead: its jobs sort wrong/],
   ['a wrong clock', members({ skewMs: -40_000 }), /^problem: .*the clock of m2 is 40 s behind/],
   ['one that starts again and again', members({ starts: 5 }), /^problem: .*m2 started 5 times/],
@@ -86,7 +120,7 @@ it('shows the state in lines', () => {
     member('m2', 1, { state: 'cut off', why: 'no answer', held: 214, minions: 771 }),
     member('m10', 2, { state: 'gone', minions: 0 }),
   ];
-  const [head, first, second, third, problem] = statusText(report({ members: all }), ['m10 is gone']).split('\n');
+  const [head, first, second, third, , problem] = statusText(report({ members: all }), ['m10 is gone']).split('\n');
   expect(head).toBe('prod: 1 of 3 masters, leader m1 (term 7), level 1, engine 2.15.2, delay 2 ms');
   expect(first).toBe('  m1   slot 0  1.0.0  up 1 h  1,204 minions  held 0    (leads)');
   expect(second).toMatch(
@@ -95,4 +129,13 @@ it('shows the state in lines', () => {
   expect(third).toMatch(/^ {2}m10 {2}slot 2 {2}1\.0\.0 {2}GONE since \S+ \S+ UTC$/);
   expect(problem).toBe('problem: m10 is gone');
   expect([5, 61, 7300, 200_000].map((seconds) => ago(before(seconds), now))).toEqual(['5 s', '1 min', '2 h', '2 d']);
+});
+
+it('shows what is under way: a member that is drained, and a key that changes', () => {
+  const state = { members: [member('m1', 0, { drainedSince: before(5) }), member('m2', 1)], ...rekey(30, -3570, 'm2') };
+  const lines = statusText(report(state), []).split('\n');
+  expect(lines[1]).toMatch(/^ {2}m1 .*\(leads\) +\(drained: starts no new jobs\)$/);
+  expect(lines.at(-1)).toMatch(
+    /^ {2}key 2 of the cluster is used since \S+ \S+ UTC; not yet by m2; the one before opens until \S+ \S+ UTC$/,
+  );
 });

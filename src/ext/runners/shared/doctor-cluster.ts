@@ -1,12 +1,14 @@
 // What is wrong with a cluster of masters: each finding with what follows from it, and what to do.
 import type { ClusterDrift, ClusterReport, MasterContext, MinionStatus } from 'halite/sdk';
 import { listFirst } from 'halite/sdk/text';
-import { clock, driftText, isLeaderless, memberProblems, mostStarts } from './cluster-problems.ts';
+import { clock, driftText, isLeaderless, memberProblems, mostStarts, rekeyProblems } from './cluster-problems.ts';
 import { counted, type Finding, named } from './finding.ts';
 
 /** Shorter than this it may be over before anybody looks. */
 const patienceMs = 60_000;
 const problemSkewMs = 30_000;
+/** They do it every ten minutes. */
+const comparedMs = 30 * 60_000;
 /** Fewer minions say nothing about how they spread. */
 const leastToSpread = 10;
 
@@ -33,8 +35,11 @@ export function findingsOf(report: ClusterReport, minions: readonly MinionStatus
       finding('warning', report, what, 'see docs/guide/cluster.md; streams: nats stream report'),
     ),
     ...report.members.flatMap((member) => ofMember(report, member, now)),
+    ...report.members.flatMap((member) => drained(report, member)),
     ...report.drift.map((drift) => ofDrift(report, drift, single.length)),
     ...overruled(report),
+    ...compared(report, now),
+    ...rekeyed(report, now),
     ...redundancy(report, single),
     ...spread(report, connected),
   ];
@@ -79,6 +84,13 @@ function ofMember(report: ClusterReport, member: ClusterReport['members'][number
   });
 }
 
+/** A stop follows, or it was forgotten. */
+function drained(report: ClusterReport, { id, state, drainedSince }: ClusterReport['members'][number]): Finding[] {
+  if (!drainedSince || state !== 'joined') return [];
+  const what = `${id} starts no new jobs since ${clock(drainedSince)} (cluster.drain)`;
+  return [finding('warning', report, what, `stop it, or let it work: salt-run cluster.drain ${id} undo=True`)];
+}
+
 /** Behind one address a minion gets the parts of one file from several members. */
 function ofDrift(report: ClusterReport, drift: ClusterDrift, single: number): Finding {
   const isServed = /^(files|extensions|pillar) /.test(drift.what);
@@ -88,6 +100,28 @@ function ofDrift(report: ClusterReport, drift: ClusterDrift, single: number): Fi
     : 'make the option equal on all members, and restart those that changed';
   const [text = ''] = driftText(drift).split(': salt-run');
   return finding(behindOne ? 'problem' : 'warning', report, `${text}${behindOne}`, repair);
+}
+
+/** Members compare their histories by themselves; what was missed is compared again soon. */
+function compared(report: ClusterReport, now: number): Finding[] {
+  const { repair, members } = report;
+  const self = members.find((member) => member.self);
+  const others = members.filter((member) => !member.self && member.state === 'joined');
+  if (self?.state !== 'joined' || others.length === 0) return [];
+  const last = repair?.at ?? self.since;
+  if (now - last.getTime() > comparedMs) {
+    const what = `this master has not compared its history with the others since ${clock(last)}`;
+    return [finding('warning', report, what, 'salt-run cluster.repair, and the log of salt-master')];
+  }
+  const missed = [...(repair?.unreached ?? [])].filter(([id]) => others.some((other) => other.id === id));
+  if (missed.length === 0) return [];
+  const list = missed.map(([id, why]) => `${id} (${why})`).join(', ');
+  return [finding('warning', report, `the history was not compared with ${list}`, 'salt-run cluster.repair')];
+}
+
+function rekeyed(report: ClusterReport, now: number): Finding[] {
+  const repair = 'see the logs of salt-master there; then again: salt-run cluster.rekey minutes=0';
+  return rekeyProblems(report, now).map((what) => finding('problem', report, what, repair));
 }
 
 function overruled(report: ClusterReport): Finding[] {

@@ -1,5 +1,5 @@
 // A master that is about to leave starts no new jobs, and gives its own to other members while everything still runs.
-import { intField, listField } from '../../../base/codec/fields.ts';
+import { intField, listField, numberField } from '../../../base/codec/fields.ts';
 import { asPlainDict, newDict, type Value } from '../../../base/codec/value.ts';
 import { HaliteError, messageOf } from '../../../base/errors/index.ts';
 import type { Logger } from '../../../base/log/index.ts';
@@ -25,8 +25,8 @@ export class Drain {
   readonly #parts: DrainParts;
   readonly #reg: Bucket<Value>;
   readonly #end = new AbortController();
-  /** Members that are being drained. */
-  readonly #draining = new Set<string>();
+  /** Members that are being drained, and since when. */
+  readonly #draining = new Map<string, number>();
   /** Jobs of this master that other members follow now. */
   readonly #given = new Set<string>();
   #tracker: Pick<Tracker, 'active'> | undefined;
@@ -57,13 +57,24 @@ export class Drain {
         if (!entry.key.startsWith('drain.')) return;
         const id = entry.key.slice('drain.'.length);
         if ('removed' in entry) this.#draining.delete(id);
-        else this.#draining.add(id);
+        else this.#draining.set(id, numberField(asPlainDict(entry.value) ?? newDict(), 'at') ?? Date.now());
         if (id !== this.#parts.cluster.self.id) return;
         this.#given.clear();
         this.#parts.log.info('removed' in entry ? 'this master takes jobs again' : 'this master starts no new jobs');
       },
       signal: this.#end.signal,
     });
+  }
+
+  /** By the clock of the member where the command was given. */
+  since(id: string): Date | undefined {
+    const at = this.#draining.get(id);
+    return at === undefined ? undefined : new Date(at);
+  }
+
+  /** Others do what this master did. */
+  get isDrained(): boolean {
+    return this.#draining.has(this.#parts.cluster.self.id) && this.#others().length > 0;
   }
 
   refuseNew(): void {

@@ -129,7 +129,7 @@ export class Failover implements Choice {
     }
   }
 
-  /** Until it is lost, or until this minion is back at the first master; the name of the lost one. */
+  /** Until it is lost; the name of the lost one. Another one takes its place when that is better. */
   async #stay(first: MasterLink): Promise<string | undefined> {
     const { log, signal } = this.#parts;
     let link = first;
@@ -138,25 +138,29 @@ export class Failover implements Choice {
       const both = AbortSignal.any([signal, leave.signal]);
       const end = await Promise.race([
         this.#death(link, both).then((why) => ({ why })),
-        this.#failback(link, both).then((back) => ({ back })),
+        this.#failback(link, both).then((next) => ({ next, what: 'back at the first master' })),
+        this.#departure(link, both).then((next) => ({
+          next,
+          what: 'another master is used: that one is to be stopped',
+        })),
       ]);
       leave.abort();
       if (signal.aborted) return undefined;
       if ('why' in end) {
         log.warn('the master is lost, the next one is tried', { master: link.name, why: end.why });
         link.stop();
-        // A return to the first one may be under way: it has no use for two at the same time.
+        // Another one may be being tried: it has no use for two at the same time.
         this.#trial?.stop();
         this.#trial = undefined;
         return link.name;
       }
-      const { back } = end;
-      if (!back) continue;
-      log.info('back at the first master', { master: back.name, left: link.name });
-      this.#current = back;
+      const { next, what } = end;
+      if (!next) continue;
+      log.info(what, { master: next.name, left: link.name });
+      this.#current = next;
       this.#trial = undefined;
       link.stop();
-      link = back;
+      link = next;
     }
   }
 
@@ -183,7 +187,7 @@ export class Failover implements Choice {
 
   /** Resolves with a link to the first master when it is usable again, and it is wanted. */
   async #failback(link: MasterLink, signal: AbortSignal): Promise<MasterLink | undefined> {
-    const { opts, log } = this.#parts;
+    const { opts } = this.#parts;
     const never = new Promise<undefined>((done) =>
       signal.addEventListener('abort', () => done(undefined), { once: true }),
     );
@@ -198,15 +202,42 @@ export class Failover implements Choice {
       if (!(await this.#parts.ping(first))) continue;
       await sleep(Math.min(1000, interval), undefined, { signal, ref: false }).catch(() => undefined);
       if (signal.aborted || !(await this.#parts.ping(first)) || signal.aborted) continue;
-      const trial = this.#parts.newLink(first, { tries: 1, heartbeatMs: this.#aliveMs / 3 });
-      this.#trial = trial;
-      const problem = await this.#begin(trial);
-      if (problem === undefined && !signal.aborted) return trial;
-      trial.stop();
-      if (this.#trial === trial) this.#trial = undefined;
-      if (problem !== undefined)
-        log.warn('the first master answers, but cannot be used', { master: trial.name, error: messageOf(problem) });
+      const back = await this.#try(first, signal);
+      if (back) return back;
     }
+  }
+
+  /** Resolves with a link to another master when this one says that it is to be stopped. */
+  async #departure(link: MasterLink, signal: AbortSignal): Promise<MasterLink | undefined> {
+    for (;;) {
+      await sleep(Math.min(1000, this.#aliveMs / 4), undefined, { signal, ref: false }).catch(() => undefined);
+      if (signal.aborted) return undefined;
+      if (!link.words.drained) continue;
+      for (const address of await this.#list()) {
+        if (nameOf(address) === link.name || signal.aborted || !(await this.#parts.ping(address))) continue;
+        const other = await this.#try(address, signal);
+        if (other) return other;
+      }
+      // There is no other one now.
+      await sleep(this.#aliveMs, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  }
+
+  /** Connects while the current one still works. Undefined when it cannot be used, or is to be stopped itself. */
+  async #try(address: MasterAddress, signal: AbortSignal): Promise<MasterLink | undefined> {
+    if (signal.aborted || this.#trial) return undefined;
+    const trial = this.#parts.newLink(address, { tries: 1, heartbeatMs: this.#aliveMs / 3 });
+    this.#trial = trial;
+    const problem = await this.#begin(trial);
+    if (problem === undefined) await trial.words.hearNow();
+    if (problem === undefined && !trial.words.drained && !signal.aborted) return trial;
+    trial.stop();
+    if (this.#trial === trial) this.#trial = undefined;
+    if (problem !== undefined)
+      this.#parts.log.warn('another master answers, but cannot be used', {
+        ...{ master: trial.name, error: messageOf(problem) },
+      });
+    return undefined;
   }
 
   async #pause(ms: number): Promise<void> {

@@ -83,8 +83,10 @@ export class Masters implements Places {
     return !usesAllMasters(this.#parts.opts);
   }
 
+  /** Those that are to be stopped come last. */
   ready(): MasterLink[] {
-    return this.links.filter((link) => link.state !== 'stopped' && link.ready);
+    const ready = this.links.filter((link) => link.state !== 'stopped' && link.ready);
+    return ready.sort((one, other) => Number(one.words.drained) - Number(other.words.drained));
   }
 
   /** Those that are reachable; the first one when there is none. */
@@ -124,7 +126,7 @@ export class Masters implements Places {
 
   /** Asks the masters what they say about their keys; which ones this minion has. */
   async masterKey(): Promise<PlainDict> {
-    await Promise.all(this.ready().map((link) => link.askForKey()));
+    await Promise.all(this.ready().map((link) => link.words.hearNow()));
     return newDict(Object.entries(this.#trust?.known ?? {}));
   }
 
