@@ -43,9 +43,8 @@ interface Counters {
   sent: number;
   answered: number;
   doubled: number;
-  lost: string[];
 }
-const none = (): Counters => ({ jobs: 0, sent: 0, answered: 0, doubled: 0, lost: [] });
+const none = (): Counters => ({ jobs: 0, sent: 0, answered: 0, doubled: 0 });
 
 /** Jobs from this master, one after the other, for as long as the test wants. */
 async function ask(master: Master, ids: readonly string[], goesOn: () => boolean, into: Counters): Promise<void> {
@@ -58,7 +57,6 @@ async function ask(master: Master, ids: readonly string[], goesOn: () => boolean
       const answers = stdout.split(`"${id}": "${value}"`).length - 1;
       if (answers > 0) into.answered += 1;
       if (answers > 1) into.doubled += 1;
-      if (answers === 0) into.lost.push(`${value} ${id}: ${stdout.slice(0, 300)}`);
     }
   }
 }
@@ -67,6 +65,27 @@ async function query(master: Master, sql: string): Promise<Record<string, string
   const { stdout, stderr } = await pair[master].run('salt-run', ['jobs.query', sql, '--out=json']);
   if (stdout === '') throw new Error(stderr);
   return JSON.parse(stdout) as Record<string, string>[];
+}
+
+/**
+ * Each result of these jobs is at the master that asked, once, also of a minion that answered after the command had ended: on a
+ * machine with too much to do some are that late.
+ */
+async function allArrive(master: Master, from: string, { jobs }: Counters): Promise<void> {
+  const sql =
+    "SELECT full_ret ->> '$.return' AS value, group_concat(id) AS ids FROM ret " +
+    `WHERE fun = 'test.echo' AND jid >= '${from}' AND value LIKE '${master}-%' GROUP BY value`;
+  let wrong: string[] = [];
+  const arrived = async (): Promise<boolean> => {
+    const found = new Map((await query(master, sql)).map(({ value, ids }) => [value, ids?.split(',').sort().join()]));
+    const values = Array.from({ length: jobs }, (_, n) => `${master}-${n}`);
+    wrong = values.filter((value) => found.get(value) !== all.join()).map((value) => `${value}: ${found.get(value)}`);
+    return wrong.length === 0;
+  };
+  await eventually('all results at the master that asked', arrived, {
+    timeoutMs: 120_000,
+    describe: () => wrong.join('\n'),
+  });
 }
 
 /** The scheduled runs of a time, as `jid minion`. */
@@ -91,12 +110,12 @@ describe('two masters with one key, and six minions with a scheduled highstate',
       const goesOn = until(storyMs);
       await Promise.all(masters.map((master) => ask(master, all, goesOn, counters[master])));
       for (const master of masters) {
-        const { jobs, sent, answered, doubled, lost } = counters[master];
-        expect(lost).toEqual([]);
-        expect({ answered, doubled }).toEqual({ answered: sent, doubled: 0 });
+        const { jobs, sent, answered, doubled } = counters[master];
+        await allArrive(master, begin, counters[master]);
+        expect(doubled).toBe(0);
         expect(jobs).toBeGreaterThan(0);
         console.info(
-          `master ${master}: ${jobs} jobs, ${sent} results expected, ${answered} answered, 0 doubled, 0 lost`,
+          `master ${master}: ${jobs} jobs, ${sent} results expected, ${answered} shown by commands, 0 doubled, 0 lost`,
         );
       }
       // Runs until now arrive at both within seconds.
@@ -125,15 +144,22 @@ describe('two masters with one key, and six minions with a scheduled highstate',
   );
 
   it('the doctor finds nothing wrong with the settings of the real minions', async () => {
-    const { stdout, code } = await pair.a.run('salt-run', ['doctor.masters', 'all=True', '--out=json']);
-    expect(JSON.parse(stdout)).toEqual([{ level: 'fine', what: '3 minions said how their masters are configured' }]);
-    expect(code).toBe(0);
+    const fine = { level: 'fine', what: '3 minions said how their masters are configured' };
+    let found = '';
+    const examine = async (): Promise<boolean> => {
+      const { stdout, code } = await pair.a.run('salt-run', ['doctor.masters', 'all=True', '--out=json']);
+      found = stdout;
+      return code === 0 && JSON.stringify(JSON.parse(stdout)) === JSON.stringify([fine]);
+    };
+    // One that has too much to do says nothing in time, and is named.
+    await eventually('all to say it', examine, { timeoutMs: 100_000, describe: () => found });
   });
 
   it(
     'a master that is killed under load costs the other nothing, and takes its results when it is back',
     async () => {
       const during = none();
+      const start = now();
       const goesOn = until(storyMs);
       const asking = ask('b', all, goesOn, during);
       // Its minions work while it dies.
@@ -159,9 +185,8 @@ describe('two masters with one key, and six minions with a scheduled highstate',
         timeoutMs: 120_000,
       });
       await asking;
-      expect(during.lost).toEqual([]);
+      await allArrive('b', start, during);
       expect(during.doubled).toBe(0);
-      expect(during.answered).toBe(during.sent);
       await pair.a.answering(...all);
       // The runs of the time without it are at the other one only; new ones are at both again.
       const begin = now();
