@@ -81,6 +81,9 @@ function umaskOf(entry: Dict): string {
   return typeof value === 'string' ? (/^(?:0o)?([0-7]{1,4})$/.exec(value)?.[1] ?? '') : '';
 }
 
+/** What a shell reads as more than a word: ssh puts the host into commands of its configuration, such as a proxy's. */
+const forShell = /[\s'"`$\\;&<>|(){}]/;
+
 /** Words of one command line; none may end it or hide something. */
 function clean(id: string, name: string, value: string): string {
   if (/[\p{Cc}]/u.test(value)) throw wrong(id, `control characters in ${name}`);
@@ -100,7 +103,7 @@ export function readTarget(id: string, given: Value, defaults: TargetDefaults): 
   if (!isValidMinionId(id)) throw wrong(String(id).slice(0, 100), 'an id that is not acceptable');
   if (boolField(entry, 'winrm')) throw wrong(id, 'winrm, which Halite does not have');
   const host = clean(id, 'host', text(entry, 'host') || id).replace(/^\[(.*)\]$/, '$1');
-  if (host === '' || host.startsWith('-') || /\s/.test(host))
+  if (host === '' || host.startsWith('-') || forShell.test(host))
     throw wrong(id, 'a host that is not a name or an address');
   const forwards = textField(entry, 'remote_port_forwards');
   return {

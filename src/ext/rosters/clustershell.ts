@@ -7,7 +7,7 @@ export default defineRoster({
   name: 'clustershell',
   doc: 'Hosts named by the target in the form of ClusterShell; the first open port of `ssh_scan_ports` is used.',
   async targets({ tgt }, ctx) {
-    const names = (typeof tgt === 'string' ? [tgt] : tgt).flatMap(expandNodes);
+    const names = expandNodes(typeof tgt === 'string' ? tgt : tgt.join(','));
     if (names.some((name) => name.startsWith('@')))
       throw new HaliteError('target.syntax', 'Groups of ClusterShell (@name) are not available');
     const ports = portsOf(ctx.opts);

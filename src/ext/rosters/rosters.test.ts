@@ -87,6 +87,12 @@ describe('rosters', () => {
         'web02.x': web('web02.x'),
       });
     }
+    const circle = file('circle.ini', '[a:children]\nb\n[b:children]\na\nc\n[c]\none\n[b:vars]\nport=1\n');
+    expect(await ask(ansible, { roster_file: circle }, { tgt: 'a', kind: 'nodegroup' })).toEqual({
+      one: { host: 'one', minion_opts: { port: 1 } },
+    });
+    const many = file('many.ini', 'a[1:300]b[1:300]\n');
+    await expect(ask(ansible, { roster_file: many })).rejects.toThrow('stands for too many hosts');
     const failing = file('failing.sh', '#!/bin/sh\necho sorry >&2; exit 3\n', 0o700);
     await expect(ask(ansible, { roster_file: failing })).rejects.toThrow('--list ended with 3: sorry');
     await expect(ask(ansible, { roster_file: file('bad.ini', '[web:what]\n') })).rejects.toThrow('line 1');
@@ -161,7 +167,8 @@ describe('rosters', () => {
       'db02x',
     ]);
     expect(expandNodes('r[1-2]n[08-10/2], solo')).toEqual(['r1n08', 'r1n10', 'r2n08', 'r2n10', 'solo']);
-    for (const wrong of ['a[', 'a[1-', 'a[x]', 'a[3-1]', 'a[1-99999999]', 'a[1-300]b[1-300]'])
+    const many = ['a[1-40000,50000-90000]', 'a[1-40000],b[1-40000]', 'a[1-99999999]', 'a[1-300]b[1-300]'];
+    for (const wrong of ['a[', 'a[1-', 'a[x]', 'a[3-1]', ...many])
       expect(() => expandNodes(wrong), wrong).toThrow(/^a\[/);
   });
 
@@ -183,6 +190,8 @@ describe('rosters', () => {
     }
     expect(await ask(scan, opts, { tgt: '127.0.0.1', kind: 'glob' })).toEqual({});
     await expect(ask(scan, opts, { tgt: '10.0.0.0/8', kind: 'glob' })).rejects.toThrow('more than 65536 addresses');
+    const halves = ['10.0.0.0/17', '10.1.0.0/17', '10.2.0.0/17'];
+    await expect(ask(scan, opts, { tgt: halves, kind: 'list' })).rejects.toThrow('more than 65536 addresses');
     await expect(ask(scan, { ssh_scan_ports: '22,x' }, { tgt: '127.0.0.1', kind: 'glob' })).rejects.toThrow(
       'ssh_scan_ports',
     );

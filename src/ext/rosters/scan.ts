@@ -5,28 +5,30 @@ import { openPort, portsOf } from '../shared/rosters/ports.ts';
 
 const mostHosts = 65_536;
 
-function addressesOf(text: string): string[] {
-  if (parseIp(text)) return [text];
-  const network = parseNetwork(text);
-  if (!network) return [];
-  const hosts = hostsOf(network, mostHosts);
-  if (!hosts) throw new HaliteError('target.cost', `${text} has more than ${mostHosts} addresses`);
-  return hosts;
+function addressesOf(texts: readonly string[]): string[] {
+  const addresses = new Set<string>();
+  for (const text of texts) {
+    const network = parseIp(text) ? undefined : parseNetwork(text);
+    const hosts = network ? hostsOf(network, mostHosts) : parseIp(text) ? [text] : [];
+    for (const host of hosts ?? []) addresses.add(host);
+    if (!hosts || addresses.size > mostHosts)
+      throw new HaliteError('target.cost', `${text.slice(0, 100)} has more than ${mostHosts} addresses`);
+  }
+  return [...addresses];
 }
 
 export default defineRoster({
   name: 'scan',
   doc: 'Addresses or a network (10.0.0.0/24); hosts without an open port of `ssh_scan_ports` are left out.',
   async targets({ tgt }, ctx) {
-    const addresses = (typeof tgt === 'string' ? [tgt] : tgt).flatMap(addressesOf);
+    const addresses = addressesOf(typeof tgt === 'string' ? [tgt] : tgt);
     const ports = portsOf(ctx.opts);
-    const found: [string, PlainDict][] = [];
-    await Promise.all(
-      addresses.map(async (host) => {
+    const asked = await Promise.all(
+      addresses.map(async (host): Promise<[string, PlainDict][]> => {
         const port = await openPort(host, ports, ctx);
-        if (port) found.push([host, newDict(Object.entries({ host, port }))]);
+        return port ? [[host, newDict(Object.entries({ host, port }))]] : [];
       }),
     );
-    return dictOf(addresses.flatMap((host) => found.filter(([each]) => each === host)));
+    return dictOf(asked.flat());
   },
 });

@@ -13,11 +13,13 @@ function expand(name: string): string[] {
   const numeric = /^\d+$/.test(first) && /^\d+$/.test(last);
   const code = (text: string): number => (numeric ? Number(text) : text.charCodeAt(0));
   const [from, to] = [code(first), code(last)];
-  if (to - from > mostNames) throw new HaliteError('target.cost', `${name} stands for too many hosts`);
+  const ends = expand(after);
+  if ((to - from + 1) * ends.length > mostNames)
+    throw new HaliteError('target.cost', `${name.slice(0, 200)} stands for too many hosts`);
   const made: string[] = [];
   for (let at = from; at <= to; at++)
     made.push(`${before}${numeric ? String(at).padStart(first.length, '0') : String.fromCharCode(at)}`);
-  return made.flatMap((start) => expand(after).map((end) => `${start}${end}`));
+  return made.flatMap((start) => ends.map((end) => `${start}${end}`));
 }
 
 const parsed = (text: string): Value => {

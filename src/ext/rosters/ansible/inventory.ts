@@ -23,6 +23,8 @@ const mostDepth = 50;
 export class Inventory {
   readonly #groups = new Map<string, Group>();
   readonly #variables = new Map<string, PlainDict>();
+  /** Members of groups, once everything was read. */
+  readonly #known = new Map<string, Set<string>>();
 
   group(name: string): Group {
     const known = this.#groups.get(name) ?? { hosts: new Set(), children: new Set(), variables: newDict() };
@@ -41,22 +43,31 @@ export class Inventory {
 
   /** With those of its children; `all` has every host. */
   membersOf(name: string): string[] {
-    return name === 'all' ? this.hosts() : [...this.#members(name, mostDepth)];
+    return name === 'all' ? this.hosts() : [...this.#members(name)];
   }
 
-  #members(name: string, depth: number): Set<string> {
+  /** Groups may name each other in a circle, and the same child many times. */
+  #members(name: string): Set<string> {
+    const known = this.#known.get(name);
+    if (known) return known;
     const found = new Set<string>();
-    const group = this.#groups.get(name);
-    if (!group || depth === 0) return found;
-    for (const host of group.hosts) found.add(host);
-    for (const child of group.children) for (const host of this.#members(child, depth - 1)) found.add(host);
+    const seen = new Set<string>();
+    const open = [name];
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      const group = this.#groups.get(next);
+      if (!group || seen.has(next)) continue;
+      seen.add(next);
+      for (const host of group.hosts) found.add(host);
+      open.push(...[...group.children].reverse());
+    }
+    this.#known.set(name, found);
     return found;
   }
 
   /** Those of outer groups first: the nearest one counts. */
   variablesOf(host: string): PlainDict {
-    const groups = [...this.#groups].filter(([name]) => this.membersOf(name).includes(host));
-    const size = ([name]: (typeof groups)[number]): number => (name === 'all' ? Infinity : this.membersOf(name).length);
+    const groups = [...this.#groups].filter(([name]) => name === 'all' || this.#members(name).has(host));
+    const size = ([name]: (typeof groups)[number]): number => (name === 'all' ? Infinity : this.#members(name).size);
     groups.sort((a, b) => size(b) - size(a));
     return Object.assign(newDict(), ...groups.map(([, { variables }]) => variables), this.#variables.get(host));
   }

@@ -4,7 +4,9 @@ import { HaliteError } from 'halite/sdk';
 const mostNames = 65_536;
 const part = /^(\d+)(?:-(\d+)(?:\/(\d+))?)?$/;
 
-const wrong = (text: string, why: string): HaliteError => new HaliteError('target.syntax', `${text}: ${why}`);
+const wrong = (text: string, why: string): HaliteError =>
+  new HaliteError('target.syntax', `${text.slice(0, 200)}: ${why}`);
+const tooMany = (text: string): HaliteError => wrong(text, `more than ${mostNames} names`);
 
 /** The words between commas that are not in brackets. */
 function wordsOf(text: string): string[] {
@@ -25,28 +27,31 @@ function wordsOf(text: string): string[] {
 
 /** `01-03` keeps its zeros. */
 function numbersOf(range: string, whole: string): string[] {
-  return range.split(',').flatMap((each) => {
+  const names: string[] = [];
+  for (const each of range.split(',')) {
     const [, first = '', last = first, step = '1'] = part.exec(each.trim()) ?? [];
     if (first === '') throw wrong(whole, `${each || 'nothing'} is not a range`);
     const [from, to, by] = [Number(first), Number(last), Number(step)];
-    if (to < from || by < 1 || (to - from) / by > mostNames) throw wrong(whole, `${each} is not a usable range`);
-    const names: string[] = [];
+    if (to < from || by < 1 || names.length + (to - from) / by > mostNames)
+      throw wrong(whole, `${each} is not a usable range`);
     for (let number = from; number <= to; number += by) names.push(String(number).padStart(first.length, '0'));
-    return names;
-  });
+  }
+  return names;
 }
 
 export function expandNodes(text: string): string[] {
-  const names = wordsOf(text).flatMap((word) => {
+  const names = new Set<string>();
+  for (const word of wordsOf(text)) {
     const pieces = word.split(/\[([^\]]*)\]/);
     if (/[[\]]/.test(pieces.join(''))) throw wrong(text, 'brackets do not fit');
     let made = [''];
     for (const [at, piece] of pieces.entries()) {
       const choices = at % 2 === 1 ? numbersOf(piece, text) : [piece];
-      if (made.length * choices.length > mostNames) throw wrong(text, `more than ${mostNames} names`);
+      if (made.length * choices.length > mostNames) throw tooMany(text);
       made = made.flatMap((start) => choices.map((end) => start + end));
     }
-    return made;
-  });
-  return [...new Set(names)];
+    for (const name of made) names.add(name);
+    if (names.size > mostNames) throw tooMany(text);
+  }
+  return [...names];
 }
