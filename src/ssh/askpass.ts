@@ -56,12 +56,13 @@ export class Askpass {
     return join(this.folder, `${kind}${++this.#last}`);
   }
 
-  async open(target: SshTarget): Promise<Answering> {
+  /** `isOwn`: whether an ssh process is that of the target, and not one that leads there. */
+  async open(target: SshTarget, isOwn: (pid: number) => boolean): Promise<Answering> {
     const path = this.socketPath('a');
     const asked: Questions = { hostKey: '', passphrase: false, password: false };
     const told = { password: false, passphrase: false };
     const server: Server = createServer((socket) =>
-      answer(socket, (question) => answerTo(question, target, asked, told)),
+      answer(socket, (question, pid) => answerTo({ question, isOwn: isOwn(pid) }, target, asked, told)),
     );
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
@@ -90,7 +91,7 @@ function removeLeft(base: string): void {
   }
 }
 
-function answer(socket: Socket, decide: (question: string) => string | undefined): void {
+function answer(socket: Socket, decide: (question: string, pid: number) => string | undefined): void {
   let question = '';
   let done = false;
   socket.setEncoding('utf8');
@@ -99,14 +100,18 @@ function answer(socket: Socket, decide: (question: string) => string | undefined
     question += text;
     if (done || (!question.includes('\0') && question.length < mostQuestion)) return;
     done = true;
-    const told = decide(question.replace(/\0.*$/s, ''));
+    const [, pid = '0', asks = ''] = /^(\d+) ([^\0]*)/.exec(question) ?? [];
+    const told = decide(asks, Number(pid));
     socket.end(told === undefined ? '' : `+${told}`);
   });
 }
 
-/** Every secret is told once: a second question means that it was wrong. */
+/**
+ * Every secret is told once: a second question means that it was wrong. A password is told to the target only: another
+ * ssh process that asks for one goes to a jump host.
+ */
 function answerTo(
-  question: string,
+  { question, isOwn }: { readonly question: string; readonly isOwn: boolean },
   target: SshTarget,
   asked: Questions,
   told: { password: boolean; passphrase: boolean },
@@ -123,7 +128,7 @@ function answerTo(
     told.passphrase = true;
     return target.privPasswd;
   }
-  if (!passwordQuestion.test(question) || !target.passwd || told.password) {
+  if (!isOwn || !passwordQuestion.test(question) || !target.passwd || told.password) {
     asked.password = true;
     return undefined;
   }

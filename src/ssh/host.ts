@@ -3,9 +3,18 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import type { Answering, Askpass, Questions } from './askpass.ts';
 import { type ClientOptions, sshArguments } from './client-options.ts';
+import { interrupted, type SshFailure, tooLate } from './reasons.ts';
 import type { SshTarget } from './target.ts';
 
 const mostErrorText = 64 * 1024;
+/** Of a timer. */
+export const longestMs = 2 ** 31 - 1;
+
+/** When a command is stopped. */
+export interface Limits {
+  readonly signal: AbortSignal;
+  readonly deadlineMs?: number | undefined;
+}
 
 /** One command on the target. */
 export class SshProcess {
@@ -42,6 +51,24 @@ export class SshProcess {
   kill(): void {
     this.child.kill('SIGTERM');
   }
+
+  /** Its exit status, or why it was stopped before it ended by itself. */
+  async within({ signal, deadlineMs }: Limits): Promise<number | SshFailure> {
+    let stopped: SshFailure | undefined;
+    const stop = (failure: SshFailure): void => {
+      stopped ??= failure;
+      this.kill();
+    };
+    const abort = (): void => stop(interrupted());
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
+    const timer =
+      deadlineMs === undefined ? undefined : setTimeout(() => stop(tooLate()), Math.min(deadlineMs, longestMs));
+    const status = await this.ended;
+    clearTimeout(timer);
+    signal.removeEventListener('abort', abort);
+    return stopped ?? status;
+  }
 }
 
 export class SshHost {
@@ -49,17 +76,26 @@ export class SshHost {
   readonly #client: ClientOptions;
   readonly #answering: Answering;
   readonly #control: string;
-  readonly #running = new Set<SshProcess>();
+  readonly #running: Set<SshProcess>;
 
-  private constructor(target: SshTarget, client: ClientOptions, answering: Answering, control: string) {
+  private constructor(
+    target: SshTarget,
+    client: ClientOptions,
+    answering: Answering,
+    control: string,
+    running: Set<SshProcess>,
+  ) {
     this.target = target;
     this.#client = client;
     this.#answering = answering;
     this.#control = control;
+    this.#running = running;
   }
 
   static async open(target: SshTarget, client: ClientOptions, askpass: Askpass): Promise<SshHost> {
-    return new SshHost(target, client, await askpass.open(target), askpass.socketPath('c'));
+    const running = new Set<SshProcess>();
+    const answering = await askpass.open(target, (pid) => [...running].some(({ child }) => child.pid === pid));
+    return new SshHost(target, client, answering, askpass.socketPath('c'), running);
   }
 
   get asked(): Questions {

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { messageOf } from '../base/errors/index.ts';
 import type { Logger } from '../base/log/index.ts';
 import { framesLine } from '../protocol/wire/stdio/frames.ts';
-import type { SshHost } from './host.ts';
+import type { Limits, SshHost } from './host.ts';
 import { sshFailure } from './reasons.ts';
 import { expandHome, mark, quoted } from './scripts.ts';
 import type { SshOutcome } from './session.ts';
@@ -26,10 +26,17 @@ export interface PreFlightParts {
   readonly folder: string;
   readonly always: boolean;
   readonly log: Logger;
+  readonly limits: Limits;
 }
 
 /** Undefined when the job may run. */
-export async function runPreFlight({ host, folder, always, log }: PreFlightParts): Promise<SshOutcome | undefined> {
+export async function runPreFlight({
+  host,
+  folder,
+  always,
+  log,
+  limits,
+}: PreFlightParts): Promise<SshOutcome | undefined> {
   const { target } = host;
   try {
     await access(target.preFlight);
@@ -44,11 +51,13 @@ export async function runPreFlight({ host, folder, always, log }: PreFlightParts
   process.child.stdout.setEncoding('utf8').on('data', (text: string) => {
     if (stdout.length < 1 << 20) stdout += text;
   });
+  const ended = process.within(limits);
   process.child.stdin.write(`${framesLine}\n`);
   await pipeline(createReadStream(target.preFlight), process.child.stdin).catch((error: unknown) =>
     log.debug('the pre-flight script was not read to its end', { target: target.id, error: messageOf(error) }),
   );
-  const retcode = await process.ended;
+  const retcode = await ended;
+  if (typeof retcode !== 'number') return { kind: 'missing', failure: retcode };
   if (retcode === 0) return undefined;
   log.error('Error running ssh_pre_flight script', { target: target.id, script: target.preFlight });
   if (retcode === 255 && stdout === '')

@@ -1,16 +1,11 @@
 // `-r`: the words of the command line, interpreted by the login shell of the target; nothing is installed there.
-import type { SshHost } from './host.ts';
-import { failureOf, sshFailure } from './reasons.ts';
+import type { Limits, SshHost } from './host.ts';
+import { sshFailure } from './reasons.ts';
 import type { SshOutcome } from './session.ts';
 
 const mostBytes = 64 << 20;
 
-export async function runRaw(
-  host: SshHost,
-  words: readonly string[],
-  signal: AbortSignal,
-  deadlineMs?: number,
-): Promise<SshOutcome> {
+export async function runRaw(host: SshHost, words: readonly string[], limits: Limits): Promise<SshOutcome> {
   const process = host.connect(words.join(' '));
   const parts: Buffer[] = [];
   let bytes = 0;
@@ -19,17 +14,8 @@ export async function runRaw(
     if (bytes < mostBytes) parts.push(chunk);
     bytes += chunk.length;
   });
-  const ending = AbortSignal.any([signal, ...(deadlineMs === undefined ? [] : [AbortSignal.timeout(deadlineMs)])]);
-  const abort = (): void => process.kill();
-  ending.addEventListener('abort', abort, { once: true });
-  const retcode = await process.ended;
-  ending.removeEventListener('abort', abort);
-  if (ending.aborted) {
-    const failure = signal.aborted
-      ? failureOf('cancelled', 'The command was interrupted', 130)
-      : failureOf('deadline', 'The deadline of the job passed');
-    return { kind: 'missing', failure };
-  }
+  const retcode = await process.within(limits);
+  if (typeof retcode !== 'number') return { kind: 'missing', failure: retcode };
   const stdout = Buffer.concat(parts).toString('utf8');
   if (retcode === 255 && stdout === '') {
     const failure = sshFailure(retcode, process.errors, host.asked);

@@ -1,6 +1,6 @@
 // What is made of the words of ssh and sudo on targets.
 import { describe, expect, it } from 'vitest';
-import { sshFailure, startFailure } from './reasons.ts';
+import { placeFailure, sshFailure, startFailure } from './reasons.ts';
 
 const nothing = { hostKey: '', passphrase: false, password: false };
 
@@ -15,6 +15,12 @@ describe('why a target did not run its job', () => {
     ['something else\n', 'ssh-lost'],
   ])('%j', (said, code) => {
     expect(sshFailure(1, said, nothing).code).toBe(code);
+  });
+
+  it('does not take the word of a target for more than one of ours', () => {
+    expect(placeFailure('/x', 'noexec').stderr).toContain('noexec');
+    for (const word of ['constructor', '__proto__', 'toString', ''])
+      expect(placeFailure('/x', word).stderr).toBe('The folder /x cannot be used');
   });
 
   it('names the library that is missing', () => {

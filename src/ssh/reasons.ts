@@ -19,6 +19,9 @@ export const failureOf = (code: ReasonCode, stderr: string, retcode = 1, stdout 
   stderr: visibleText(stderr),
 });
 
+export const interrupted = (): SshFailure => failureOf('cancelled', 'The command was interrupted', 130);
+export const tooLate = (): SshFailure => failureOf('deadline', 'The deadline of the job passed');
+
 const hostKeyText = 'The host key needs to be accepted, to auto accept run salt-ssh with the -i flag:\n';
 
 /** What keeps hosts from being reached, in the words of ssh. */
@@ -81,7 +84,7 @@ const places: Readonly<Record<string, string>> = {
 };
 
 export const placeFailure = (folder: string, why: string): SshFailure =>
-  failureOf('ssh-place', `The folder ${folder} ${places[why] ?? 'cannot be used'}`, 73);
+  failureOf('ssh-place', `The folder ${folder} ${Object.hasOwn(places, why) ? places[why] : 'cannot be used'}`, 73);
 
 export const spaceFailure = (folder: string, freeKb: number, neededKb: number): SshFailure =>
   failureOf(

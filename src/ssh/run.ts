@@ -21,12 +21,12 @@ import type { JobReturn } from '../protocol/job/job-return.ts';
 import type { MineQuery } from '../protocol/wire/messages/minion-loads.ts';
 import { Askpass } from './askpass.ts';
 import { plainResult, rawFunction, type SshHistory } from './history.ts';
-import { SshHost } from './host.ts';
+import { type Limits, SshHost } from './host.ts';
 import { deployKey } from './key-deploy.ts';
 import { mineAnswer } from './mine.ts';
 import { runPreFlight } from './pre-flight.ts';
 import { runRaw } from './raw.ts';
-import { failureOf, type SshFailure } from './reasons.ts';
+import { failureOf, interrupted, type SshFailure } from './reasons.ts';
 import { Receipts } from './receipts.ts';
 import { Runtimes } from './runtimes.ts';
 import { SshServices } from './services.ts';
@@ -71,6 +71,8 @@ export interface RunParts {
 const patienceMs = 2_000;
 /** Results of earlier jobs that one target may bring in one run. */
 const mostKept = 100;
+/** How long others wait for the mine of a target, in milliseconds for each second that its connection may take. */
+const minePatience = 2_000;
 /** Connections at the same time, silent ones included, as a multiple of the wanted number. */
 const mostSilent = 4;
 
@@ -166,7 +168,12 @@ export class SshRun {
 
   async #outcome(target: SshTarget, job: SshJob, give: () => void): Promise<SshOutcome> {
     const { settings, signal, log } = this.#parts;
-    if (signal.aborted) return { kind: 'missing', failure: failureOf('cancelled', 'The command was interrupted', 130) };
+    if (signal.aborted) return { kind: 'missing', failure: interrupted() };
+    const begun = performance.now();
+    const limits = (): Limits => ({
+      signal,
+      deadlineMs: job.deadlineMs && Math.max(1, job.deadlineMs - (performance.now() - begun)),
+    });
     const host = await SshHost.open(target, settings.client, this.#askpass);
     const timer = setTimeout(() => {
       if (!host.connected) give();
@@ -174,39 +181,40 @@ export class SshRun {
     try {
       const folder = folderFor(target);
       if (target.preFlight !== '') {
-        const failed = await runPreFlight({ host, folder, always: settings.runPreFlight, log });
+        const failed = await runPreFlight({ host, folder, always: settings.runPreFlight, log, limits: limits() });
         if (failed) return failed;
       }
-      if (job.raw) return await runRaw(host, job.words ?? [], signal, job.deadlineMs);
+      if (job.raw) return await runRaw(host, job.words ?? [], limits());
       const answer = (load: PlainDict): Promise<Value> => this.#services.answer(load, target);
-      return await this.#session(host, folder, await this.#message(target, job), job, answer).run(signal);
+      const message = await this.#message(target, job);
+      return await this.#session({ host, folder, message, fresh: settings.fresh, answer }).run(limits());
     } finally {
       clearTimeout(timer);
       host.close();
     }
   }
 
-  #session(
-    host: SshHost,
-    folder: string,
-    message: PlainDict,
-    job: SshJob,
-    answer: (load: PlainDict) => Promise<Value>,
-  ): TargetSession {
-    const { settings, log, onProgress } = this.#parts;
+  #session(given: {
+    readonly host: SshHost;
+    readonly folder: string;
+    readonly message: PlainDict;
+    readonly fresh: boolean;
+    readonly answer: (load: PlainDict) => Promise<Value>;
+  }): TargetSession {
+    const { log, onProgress } = this.#parts;
+    const { host, folder, message, fresh, answer } = given;
     const { target } = host;
-    const { deadlineMs } = job;
     return new TargetSession(
       {
         ...{ host, folder, runtimes: this.#runtimes, log, answer },
         onProgress: (text) => onProgress(target.id, text),
       },
-      {
-        ...{ jid: job.jid, message, fresh: settings.fresh },
-        wipe: settings.wipe && !target.keepFolder,
-        ...(deadlineMs === undefined ? {} : { deadlineMs }),
-      },
+      { message, fresh, wipe: this.#wipes(target) },
     );
+  }
+
+  #wipes({ keepFolder }: SshTarget): boolean {
+    return this.#parts.settings.wipe && !keepFolder;
   }
 
   async #message(target: SshTarget, job: SshJob): Promise<PlainDict> {
@@ -297,7 +305,10 @@ export class SshRun {
         found = asDict(dictGet(load, 'data'));
         return true;
       };
-      await this.#session(host, folderFor(target), message, job, answer).run(this.#parts.signal);
+      // What is removed at the end must not be what a job of this target uses meanwhile.
+      const folder = this.#wipes(target) ? `${folderFor(target)}_mine` : folderFor(target);
+      const session = this.#session({ host, folder, message, fresh: false, answer });
+      await session.run({ signal: this.#parts.signal, deadlineMs: target.timeout * minePatience });
       return found;
     } finally {
       give();

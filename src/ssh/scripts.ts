@@ -21,19 +21,29 @@ const joined = (lines: string): string =>
  * Arguments: folder, hashes of runtimes, hash of the program, "fresh" to remove both first, "wipe" to remove the folder
  * at the end, "tty" where errors would mix with the output. Runs the program when it and a runtime are there; otherwise prints what this machine is like and waits
  * until it is told to look again, with the hashes of runtimes that count now.
+ *
+ * The folder lies where everybody may write. Whoever else makes it, or a link in its place, at any moment, must not decide
+ * what runs here: the folder is made by itself, which follows no link, and one look says both what it is and whose. What
+ * is neither empty nor known by its files stays as it is: a wrong `thin_dir` must not cost the files of others.
  */
 const runScript = joined(`
   d=$1; n=$2; a=$3; f=$4; w=$5; t=$6; m=$(umask);
   say() { printf "%s\\n" "${mark} $*"; };
   ${expandHome}
   umask 077;
-  if [ -L "$d" ]; then say bad link; exit 0; fi;
-  [ -d "$d" ] || mkdir -p "$d" 2>/dev/null || { say bad create; exit 0; };
-  [ -O "$d" ] || { say bad owner; exit 0; };
+  p=\${d%/*};
+  [ -d "\${p:-/}" ] || mkdir -p "$p" 2>/dev/null;
+  [ -L "$d" ] || [ -d "$d" ] || mkdir "$d" 2>/dev/null;
+  o=$(ls -ldn "$d" 2>/dev/null | { read -r q l o l; printf "%s" "$q $o"; });
+  case $o in d*" $(id -u)");; d*) say bad owner; exit 0;; l*) say bad link; exit 0;; *) say bad create; exit 0;; esac;
   h=$d/halite;
-  [ -d "$h" ] || [ -e "$d/running_data" ] || [ -e "$d/thin_checksum" ] || [ -z "$(ls -A "$d")" ] || { say bad foreign; exit 0; };
+  k=;
+  for c in "$d/running_data" "$d/thin_checksum" "$h"/app-* "$h"/node-* "$h/own-node" "$h"/.part-*; do [ -e "$c" ] && k=y; done;
+  case $(ls -A "$d") in ""|halite) [ -z "$(ls -A "$h" 2>/dev/null)" ] && k=y;; esac;
+  [ -n "$k" ] || { say bad foreign; exit 0; };
   chmod 700 "$d" 2>/dev/null;
   [ "$f" = fresh ] && rm -rf "$h";
+  if [ -L "$h" ]; then say bad link; exit 0; fi;
   mkdir -p "$h" 2>/dev/null || { say bad full; exit 0; };
   [ -O "$h" ] || { say bad owner; exit 0; };
   while :; do
@@ -46,6 +56,7 @@ const runScript = joined(`
       umask "$m";
       [ "$t" = tty ] && exec 2>/dev/null;
       [ "$w" = wipe ] || exec "$r" --no-warnings "$h/app-$a.cjs" "$d" 3<&0 4>&1 </dev/null 1>&2;
+      trap "" 1;
       "$r" --no-warnings "$h/app-$a.cjs" "$d" 3<&0 4>&1 </dev/null 1>&2; e=$?;
       rm -rf "$d";
       exit $e;
@@ -73,7 +84,7 @@ const runScript = joined(`
 
 /**
  * Arguments: folder, kind (node or app), name, SHA-256, how it is packed (brotli: the runtime unpacks it). Writes the standard input to that file when
- * its hash is right; older files of the kind are removed.
+ * its hash is right; older files of the kind are removed, and what a process left that was killed here.
  */
 const putScript = joined(`
   d=$1; k=$2; f=$3; s=$4; z=$5;
@@ -83,6 +94,7 @@ const putScript = joined(`
   umask 077;
   unset NODE_OPTIONS;
   while IFS= read -r i; do case $i in *${framesLine}) break;; esac; done;
+  for o in "$h"/.part-*; do [ -e "$o" ] || continue; kill -0 "\${o##*-}" 2>/dev/null || rm -f "$o"; done;
   t=$h/.part-$$;
   trap "rm -f \\"$t\\"" 0 1 2 15;
   r=; for c in "$h"/node-* "$h/own-node"; do [ -x "$c" ] && r=$c; done;

@@ -6,15 +6,17 @@ import { dictGet, newDict, type PlainDict, type Value } from '../base/codec/valu
 import { HaliteError, messageOf } from '../base/errors/index.ts';
 import type { Logger } from '../base/log/index.ts';
 import { encodeFrame, FrameReader, framesLine } from '../protocol/wire/stdio/frames.ts';
-import type { SshHost, SshProcess } from './host.ts';
+import { type Limits, longestMs, type SshHost, type SshProcess } from './host.ts';
 import { provision, readNeeds } from './provision.ts';
 import {
   failureOf,
+  interrupted,
   isWrongPassword,
   placeFailure,
   type SshFailure,
   sshFailure,
   startFailure,
+  tooLate,
   wrongPassword,
 } from './reasons.ts';
 import type { Runtimes } from './runtimes.ts';
@@ -34,12 +36,10 @@ export type SshOutcome =
   | { readonly kind: 'missing'; readonly failure: SshFailure };
 
 export interface JobOnTarget {
-  readonly jid: string;
   /** The start message, without what this module adds. */
   readonly message: PlainDict;
   readonly wipe: boolean;
   readonly fresh: boolean;
-  readonly deadlineMs?: number;
 }
 
 export interface SessionParts {
@@ -84,7 +84,7 @@ export class TargetSession {
   }
 
   /** Never rejects. */
-  async run(signal: AbortSignal): Promise<SshOutcome> {
+  async run({ signal, deadlineMs }: Limits): Promise<SshOutcome> {
     const { host, folder, runtimes } = this.#parts;
     const { target } = host;
     const { tty } = target;
@@ -97,7 +97,8 @@ export class TargetSession {
     if (this.#sudoPassword !== '') process.child.stdin.write(`${this.#sudoPassword}\n`);
     process.child.stdout.on('data', (chunk: Buffer) => this.#feed(chunk));
     process.child.stderr.on('data', (text: string) => this.#refused(text));
-    const abort = (): void => this.#cancel(failureOf('cancelled', 'The command was interrupted', 130));
+    const abort = (): void => this.#cancel(interrupted());
+    if (signal.aborted) abort();
     signal.addEventListener('abort', abort, { once: true });
     this.#timer(target.timeout * 1000 + shellMs, () => {
       if (!this.#running && this.#rounds === 0)
@@ -105,10 +106,7 @@ export class TargetSession {
           failureOf('ssh-unreachable', `It did not answer within ${target.timeout + shellMs / 1000} seconds`, 255),
         );
     });
-    if (this.#job.deadlineMs !== undefined)
-      this.#timer(this.#job.deadlineMs, () => {
-        this.#cancel(failureOf('deadline', 'The deadline of the job passed'));
-      });
+    if (deadlineMs !== undefined) this.#timer(deadlineMs, () => this.#cancel(tooLate()));
     const status = await process.ended;
     if (process.errors.trim() !== '')
       this.#parts.log.debug('printed on the target', { target: target.id, text: process.errors.trim().slice(-4000) });
@@ -123,7 +121,7 @@ export class TargetSession {
   }
 
   #timer(ms: number, work: () => void): void {
-    this.#timers.push(setTimeout(work, Math.min(ms, 2 ** 31 - 1)));
+    this.#timers.push(setTimeout(work, Math.min(ms, longestMs)));
   }
 
   #endFailure(status: number, errors: string): SshFailure {
@@ -134,7 +132,7 @@ export class TargetSession {
     // ssh says why it lost a connection; it says nothing when a signal ended the program there.
     const lost = status === 255 && (this.#process?.killed === true || text !== '');
     const why = lost
-      ? 'The connection was lost; the job goes on there, and the next run collects its result'
+      ? `The connection was lost; the job goes on there, and ${this.#job.wipe ? 'its result is removed with its folder' : 'the next run collects its result'}`
       : 'The job process ended unexpectedly';
     return failureOf('ssh-lost', text === '' ? why : `${why}\n${text}`, status || 1);
   }

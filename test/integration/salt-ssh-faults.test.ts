@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/store/sqlite/driver.ts';
 import { halite, runProgram } from '../support/deployment.ts';
@@ -215,6 +215,32 @@ describe.skipIf(!sshd)('salt-ssh when something breaks', () => {
     }
   });
 
+  it('removes its folder also when the connection was cut', async () => {
+    const { folder } = await field.add('terminal', { entry: 'tty: True' });
+    const [begun, gate] = [field.path('terminal-begun'), field.path('terminal-gate')];
+    const script = `echo x > ${begun}; while [ ! -e ${gate} ]; do sleep 0.1; done`;
+    const { pid, done } = field.start('-w', 'terminal', 'cmd.run', script);
+    await eventually('the command to run', () => existsSync(begun));
+    process.kill(childrenOf(pid).find((child) => nameOf(child) === 'ssh')!, 'SIGKILL');
+    expect((await done).stdout).toContain('its result is removed with its folder');
+    writeFileSync(gate, '');
+    await eventually('the folder to be removed', () => !existsSync(folder));
+  }, 60_000);
+
+  it('removes what a transfer left that was killed there', async () => {
+    const place = join(field.path('targets/web'), 'halite');
+    await field.run('web', 'test.ping');
+    const [app = ''] = readdirSync(place).filter((name) => name.startsWith('app-'));
+    rmSync(join(place, app));
+    // More than any process id, and one of a process that runs.
+    const [dead, alive] = ['.part-4194305', `.part-${process.pid}`];
+    for (const name of [dead, alive]) writeFileSync(join(place, name), 'x');
+    expect((await field.run('web', 'test.ping')).stdout).toBe('web:\n    True\n');
+    const parts = readdirSync(place).filter((name) => name.startsWith('.part-'));
+    expect(parts).toEqual([alive]);
+    rmSync(join(place, alive));
+  }, 60_000);
+
   it('records jobs also while no master runs', async () => {
     const jid = '20260101010101000001';
     await field.run('--jid', jid, 'web', 'test.echo', 'recorded');
@@ -224,31 +250,52 @@ describe.skipIf(!sshd)('salt-ssh when something breaks', () => {
     expect(rows[0]?.n).toBe(1);
   });
 
-  it.skipIf(!inNamespaces)('names what is wrong with the folder on the target', async () => {
-    const at = (id: string): string => field.path('targets', id);
-    for (const id of ['full', 'noexec', 'link', 'foreign', 'owned']) mkdirSync(at(id), { recursive: true });
-    await field.add('full', { mounts: `mount -t tmpfs -o size=1m tmpfs ${at('full')}` });
-    await field.add('noexec', { mounts: `mount -t tmpfs -o noexec tmpfs ${at('noexec')}` });
-    rmSync(at('link'), { recursive: true });
-    symlinkSync(at('web'), at('link'));
-    await field.add('link');
-    writeFileSync(join(at('foreign'), 'precious'), 'x');
-    await field.add('foreign');
-    chownSync(at('owned'), 65_534, 65_534);
-    await field.add('owned');
-    const { stdout, code } = await field.run('-L', 'full,noexec,link,foreign,owned', 'test.ping', '-w');
-    expect(code).toBe(20);
-    for (const [id, why] of [
-      ['full', /The folder \S+ has 1 MB free, and 8 MB are needed/],
-      ['noexec', /The folder \S+noexec is on a file system that runs no programs/],
-      ['link', /The folder \S+link is a symbolic link/],
-      ['foreign', /The folder \S+foreign has other content there/],
-      ['owned', /The folder \S+owned belongs to another user there/],
-    ] as const)
-      expect(stdout, id).toMatch(why);
-    expect(readFileSync(join(at('foreign'), 'precious'), 'utf8')).toBe('x');
-    expect(existsSync(at('web'))).toBe(true);
-  });
+  it.skipIf(!inNamespaces)(
+    'names what is wrong with the folder on the target',
+    async () => {
+      const at = (id: string): string => field.path('targets', id);
+      for (const id of ['full', 'noexec', 'link', 'foreign', 'owned']) mkdirSync(at(id), { recursive: true });
+      await field.add('full', { mounts: `mount -t tmpfs -o size=1m tmpfs ${at('full')}` });
+      await field.add('noexec', { mounts: `mount -t tmpfs -o noexec tmpfs ${at('noexec')}` });
+      rmSync(at('link'), { recursive: true });
+      symlinkSync(at('web'), at('link'));
+      await field.add('link');
+      writeFileSync(join(at('foreign'), 'precious'), 'x');
+      await field.add('foreign');
+      chownSync(at('owned'), 65_534, 65_534);
+      await field.add('owned');
+      // A program of others has the name of ours.
+      mkdirSync(join(at('shared'), 'halite'), { recursive: true });
+      writeFileSync(join(at('shared'), 'halite', 'precious'), 'x');
+      await field.add('shared');
+      // Somebody puts a link there in the last moment.
+      const quicker = field.write(
+        'quicker/mkdir',
+        `#!/bin/sh\nfor at in "$@"; do [ "$at" != ${at('raced')} ] || ln -s ${at('elsewhere')} "$at"; done\nPATH=/usr/bin:/bin exec mkdir "$@"\n`,
+      );
+      chmodSync(quicker, 0o755);
+      mkdirSync(at('elsewhere'));
+      await field.add('raced', { env: { PATH: `${dirname(quicker)}:${process.env['PATH']}` } });
+      const all = 'full,noexec,link,foreign,owned,shared,raced';
+      const { stdout, code } = await field.run('-L', all, 'test.ping', '-w', '-t');
+      expect(code).toBe(20);
+      for (const [id, why] of [
+        ['full', /The folder \S+ has 1 MB free, and 8 MB are needed/],
+        ['noexec', /The folder \S+noexec is on a file system that runs no programs/],
+        ['link', /The folder \S+link is a symbolic link/],
+        ['foreign', /The folder \S+foreign has other content there/],
+        ['owned', /The folder \S+owned belongs to another user there/],
+        ['shared', /The folder \S+shared has other content there/],
+        ['raced', /The folder \S+raced is a symbolic link/],
+      ] as const)
+        expect(stdout, id).toMatch(why);
+      expect(readFileSync(join(at('foreign'), 'precious'), 'utf8')).toBe('x');
+      expect(readFileSync(join(at('shared'), 'halite', 'precious'), 'utf8')).toBe('x');
+      expect(readdirSync(at('elsewhere'))).toEqual([]);
+      expect(existsSync(at('web'))).toBe(true);
+    },
+    90_000,
+  );
 
   it('names what keeps a runtime from running there', async () => {
     const target = async (id: string, programs: Readonly<Record<string, string>>): Promise<void> => {

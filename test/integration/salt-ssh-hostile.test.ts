@@ -68,7 +68,8 @@ describe.skipIf(!sshd)('a hostile target', () => {
   const attack = async (body: string, ...words: string[]) => {
     field.write('liar/node', liar(body));
     chmodSync(program, 0o755);
-    return field.runAs(halite, ['liar', ...(words.length > 0 ? words : ['test.ping'])], { timeoutMs: 3_600_000 });
+    const named = words.includes('-L') ? [] : ['liar'];
+    return field.runAs(halite, [...named, ...(words.length > 0 ? words : ['test.ping'])], { timeoutMs: 3_600_000 });
   };
 
   it('gets the pillar of its own id only, whatever it claims', async () => {
@@ -215,6 +216,22 @@ describe.skipIf(!sshd)('a hostile target', () => {
     expect(await results('20260101000000000000')).toEqual([]);
     expect(existsSync('pwned')).toBe(false);
   });
+
+  it('does not hold up others that want its mine', async () => {
+    await field.add('honest');
+    const [own, honest] = field.targets as [(typeof field.targets)[0], (typeof field.targets)[0]];
+    const roster = field.write(
+      'etc/mine',
+      field.entry(own, 'timeout: 2') + field.entry(honest, 'mine_functions: {test.echo: [mined]}'),
+    );
+    field.write(
+      'srv/salt/asks.sls',
+      "mine:\n  test.show_notification:\n    - text: \"{{ salt['mine.get']('*', 'test.echo') }}\"\n",
+    );
+    const silent = "if (start.includes('mine.update')) for (;;) read(1);\ndone(true);";
+    const { stdout } = await attack(silent, '--roster-file', roster, '-L', 'liar,honest', 'state.apply', 'asks');
+    expect(stdout).toContain("{'honest': 'mined'}");
+  }, 120_000);
 
   it('sends a million bytes of noise before its first word, and is not believed', async () => {
     field.write(

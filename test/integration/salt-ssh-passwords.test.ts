@@ -83,6 +83,33 @@ describe.skipIf(!sshd || !inNamespaces)('passwords of salt-ssh', () => {
     field.write('etc/master.d/password.conf', '');
   });
 
+  it('are told to the target, and to no host that leads there', async () => {
+    const gate = await field.add('gate', { password: secret });
+    const { sshd: server, folder } = field.targets[0]!;
+    const known = field.write('both-known', readFileSync(server.known, 'utf8') + readFileSync(gate.sshd.known, 'utf8'));
+    const through = (key: string) => {
+      const config = [
+        `Host inner\n  HostName 127.0.0.1\n  ProxyJump outer\n`,
+        `Host outer\n  HostName 127.0.0.1\n  Port ${gate.sshd.port}\n  IdentityFile ${key}\n  IdentitiesOnly yes\n`,
+        `Host *\n  User root\n  UserKnownHostsFile ${known}\n`,
+      ];
+      field.write('etc/master.d/jump.conf', `ssh_config_file: ${field.write('ssh_config', config.join(''))}\n`);
+      const roster = field.write('etc/inner', `inner: {host: inner, port: ${server.port}, thin_dir: ${folder}}\n`);
+      return withPassword(['--roster-file', roster, 'inner', 'test.ping']);
+    };
+    try {
+      const refused = await through(field.path('no-such-key'));
+      expect(refused.stdout).toContain('Permission denied');
+      expect(refused.code).toBe(20);
+      expect(gate.sshd.log()).not.toContain('Accepted password');
+      const { stdout, stderr } = await through(gate.sshd.key);
+      expect(stdout, stderr).toBe('inner:\n    True\n');
+      expect(gate.sshd.log()).not.toContain('Accepted password');
+    } finally {
+      field.write('etc/master.d/jump.conf', '');
+    }
+  }, 90_000);
+
   it('of keys are told to ssh', async () => {
     const key = field.path('phrased');
     execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', 'pass phrase', '-f', key]);

@@ -1,6 +1,6 @@
 // Ways to a target and what surrounds a job: Saltfile, agent, jump host, script before the first job, encrypted pillar.
 import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { halite, runProgram } from '../support/deployment.ts';
@@ -93,24 +93,54 @@ describe.skipIf(!sshd)('targets of salt-ssh', () => {
     expect(readFileSync(said, 'utf8')).toBe('one-bad\none-good\none-good\n');
   });
 
-  it.skipIf(!gpg)('have a pillar that is decrypted here', async () => {
-    const keys = field.path('gpgkeys');
-    const run = (args: string[], input = ''): string =>
-      execFileSync('gpg', ['--homedir', keys, '--batch', '--trust-model', 'always', ...args], {
-        input,
-        encoding: 'utf8',
-        stdio: ['pipe', 'pipe', 'ignore'],
-      });
-    execFileSync('mkdir', ['-m', '700', keys]);
-    try {
-      run(['--passphrase', '', '--quick-gen-key', 'master@example.com', 'future-default', 'default', 'never']);
-      const text = run(['--armor', '--encrypt', '-r', 'master@example.com'], 'hidden word');
-      field.write('srv/pillar/top.sls', "base: {'*': [sealed]}\n");
-      field.write('srv/pillar/sealed.sls', `#!yaml|gpg\nsealed: |\n${text.replaceAll(/^/gm, '  ')}\n`);
-      field.write('etc/master.d/gpg.conf', `gpg_keydir: ${keys}\n`);
-      expect(await field.json('web', 'pillar.get', 'sealed')).toEqual({ web: 'hidden word' });
-    } finally {
-      execFileSync('gpgconf', ['--homedir', keys, '--kill', 'all']);
-    }
-  });
+  it('end a script before the first job when they are interrupted, and at a deadline', async () => {
+    const [begun, gate, ran] = ['flight-begun', 'flight-gate', 'flight-ran'].map((name) => field.path(name)) as [
+      string,
+      string,
+      string,
+    ];
+    const script = field.write('slow-flight', `echo x > ${begun}\nwhile [ ! -e ${gate} ]; do sleep 0.1; done\n`);
+    const entry = field.entry(
+      { ...field.targets[0]!, folder: field.path('targets/slow') },
+      `ssh_pre_flight: ${script}`,
+    );
+    const words = ['--roster-file', field.write('etc/slow', entry), 'web', 'cmd.run', `touch ${ran}`];
+    const late = await field.run('--deadline', '2s', ...words);
+    expect(late.stdout).toContain('The deadline of the job passed');
+    expect(late.code).toBe(20);
+    rmSync(begun, { force: true });
+    const { pid, done } = field.start(...words);
+    await eventually('the script to run', () => existsSync(begun));
+    process.kill(pid, 'SIGINT');
+    const { code, stdout } = await done;
+    expect(stdout).toContain('The command was interrupted');
+    expect(code).toBe(130);
+    writeFileSync(gate, '');
+    expect(existsSync(ran)).toBe(false);
+  }, 60_000);
+
+  it.skipIf(!gpg)(
+    'have a pillar that is decrypted here',
+    async () => {
+      const keys = field.path('gpgkeys');
+      const run = (args: string[], input = ''): string =>
+        execFileSync('gpg', ['--homedir', keys, '--batch', '--trust-model', 'always', ...args], {
+          input,
+          encoding: 'utf8',
+          stdio: ['pipe', 'pipe', 'ignore'],
+        });
+      execFileSync('mkdir', ['-m', '700', keys]);
+      try {
+        run(['--passphrase', '', '--quick-gen-key', 'master@example.com', 'future-default', 'default', 'never']);
+        const text = run(['--armor', '--encrypt', '-r', 'master@example.com'], 'hidden word');
+        field.write('srv/pillar/top.sls', "base: {'*': [sealed]}\n");
+        field.write('srv/pillar/sealed.sls', `#!yaml|gpg\nsealed: |\n${text.replaceAll(/^/gm, '  ')}\n`);
+        field.write('etc/master.d/gpg.conf', `gpg_keydir: ${keys}\n`);
+        expect(await field.json('web', 'pillar.get', 'sealed')).toEqual({ web: 'hidden word' });
+      } finally {
+        execFileSync('gpgconf', ['--homedir', keys, '--kill', 'all']);
+      }
+    },
+    60_000,
+  );
 });

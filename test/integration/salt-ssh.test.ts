@@ -161,6 +161,27 @@ describe.skipIf(!sshd)('hosts without a minion', () => {
     expect(stdout).toContain("{'db': 'mined'} {}");
   });
 
+  it('are asked for their mine beside a job of their own, and keep nothing of both with -w', async () => {
+    const gate = field.path('mine-gate');
+    const lines = [
+      "{% if grains['id'] == 'web' %}",
+      'tell:',
+      '  cmd.run:',
+      `    - name: echo {{ salt['mine.get']('db', 'test.echo')['db'] }} > ${gate}`,
+      '{% else %}',
+      'wait:',
+      '  cmd.run:',
+      `    - name: while [ ! -e ${gate} ]; do sleep 0.1; done; ls ${field.path('targets/db/halite')}`,
+      '{% endif %}',
+      '',
+    ];
+    field.write('srv/salt/both.sls', lines.join('\n'));
+    const { stdout, stderr } = await field.run('-w', '-L', 'web,db', 'state.apply', 'both');
+    expect(stdout, stderr).toMatch(/stdout:\s+app-/);
+    expect(readFileSync(gate, 'utf8')).toBe('mined\n');
+    expect(readdirSync(field.path('targets'))).toEqual([]);
+  }, 60_000);
+
   it('leave nothing behind with -w and -W', async () => {
     expect((await field.run('db', 'test.ping', '-w')).stdout).toBe('db:\n    True\n');
     expect(existsSync(field.path('targets/db'))).toBe(false);
