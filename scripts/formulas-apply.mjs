@@ -1,4 +1,5 @@
 // Applies formulas in disposable systems with an installed Salt and with this tree, and compares verdicts and changes: `node scripts/formulas-apply.mjs <folder of checkouts> formula:pillar:sls,sls …`.
+// With `--ssh` both are of this tree: a minion alone (`salt-call --local`), and salt-ssh.
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -14,6 +15,7 @@ const { values: options, positionals } = parseArgs({
     salt: { type: 'string', default: join(homedir(), '.cache/halite-test/salt-3006.27') },
     scratch: { type: 'string' },
     fresh: { type: 'boolean', default: false },
+    ssh: { type: 'boolean', default: false },
   },
 });
 const [first = '.', ...wanted] = positionals;
@@ -58,9 +60,10 @@ async function applyOne(word) {
   const request = { conf: job.conf, sls, packages, visible: [folder, scratch, options.salt] };
   const key = `${formula}-${pillar}-${list}`.replaceAll(/[^\w.-]/g, '_');
   mkdirSync(join(scratch, 'applied'), { recursive: true });
+  const own = { ...request, saltCall: join(repository, 'bin/salt-call') };
   const theirs = () => applyThrice({ ...request, saltCall: join(options.salt, 'bin/salt-call') });
-  const real = await kept(join(scratch, 'applied', `${key}.json`), theirs);
-  const ours = await applyThrice({ ...request, saltCall: join(repository, 'bin/salt-call') });
+  const real = options.ssh ? await applyThrice(own) : await kept(join(scratch, 'applied', `${key}.json`), theirs);
+  const ours = await applyThrice({ ...own, overSsh: options.ssh });
   writeFileSync(join(scratch, 'applied', `${key}.ours.json`), JSON.stringify(ours, null, 1));
   const counts = { states: 0, verdicts: 0, changes: 0, comments: 0, refused: 0 };
   const lines = ['test', 'apply', 'again'].flatMap((name, index) =>

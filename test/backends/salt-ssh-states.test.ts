@@ -6,31 +6,11 @@ import { type DisposableSystem, disposableObstacle } from '../support/disposable
 import { isMissing } from '../support/prepared.ts';
 import { applyTree, type Outcomes, preparedSystem, quietCall, shortName } from '../support/real-states.ts';
 import { preparedProgram } from '../support/servers/server.ts';
+import { sshInside } from '../support/ssh-inside.ts';
 
 const obstacle = disposableObstacle();
 if (obstacle) isMissing(`disposable system (${obstacle})`);
 const sshd = preparedProgram('sshd', 'openssh-server');
-
-/** For an sshd inside, which each connection starts: the states close ports. $1: the folder of Node. */
-const setUp = `set -e
-mkdir -p /run/sshd /srv/ssh
-for name in host own; do ssh-keygen -q -t ed25519 -N '' -f "/srv/ssh/$name"; done
-cp /srv/ssh/own.pub /srv/ssh/authorized
-echo "127.0.0.1 $(cut -d' ' -f1,2 /srv/ssh/host.pub)" > /srv/ssh/known
-cat > /srv/ssh/config <<X
-UsePAM no
-StrictModes no
-AuthorizedKeysFile /srv/ssh/authorized
-SetEnv PATH=$1:/usr/sbin:/usr/bin:/sbin:/bin
-X
-`;
-const options = [
-  'UserKnownHostsFile=/srv/ssh/known',
-  'GlobalKnownHostsFile=/dev/null',
-  'ProxyCommand=/usr/sbin/sshd -i -f /srv/ssh/config -h /srv/ssh/host',
-];
-const roster = `real: {host: 127.0.0.1, priv: /srv/ssh/own, ssh_options: ${JSON.stringify(options)}}\n`;
-const command = [join(halite.bin, 'salt-ssh'), '-c', '/srv/ssh', '--out=json', '--log-level=quiet', 'real'];
 
 /** What differs between any two runs: process ids, times, the order in which a file system lists. */
 const withoutRunData = (text: string): string => text.replaceAll(/\b\d{2,}\b/g, 'N');
@@ -43,14 +23,12 @@ const told = (run: Outcomes): [string, boolean | null, string, string[]][] =>
 
 describe.skipIf(obstacle !== undefined || !sshd)('states over salt-ssh', () => {
   const systems: DisposableSystem[] = [];
+  let command: string[];
   beforeAll(async () => {
     systems.push(...(await Promise.all([preparedSystem(), preparedSystem()])));
     const [overSsh] = systems as [DisposableSystem];
-    const config = await overSsh.run(['sed', '-n', '/^file_roots/p;/^pillar_roots/p', '/etc/salt/minion']);
-    overSsh.write({ '/srv/ssh/master': `user: root\n${config.stdout}`, '/srv/ssh/roster': roster });
-    const ready = await overSsh.run(['sh', '-c', setUp, 'sh', join(process.execPath, '..')]);
-    if (ready.status !== 0) throw new Error(ready.stderr);
-  });
+    command = await sshInside(overSsh, { saltSsh: join(halite.bin, 'salt-ssh'), id: 'real' });
+  }, 120_000);
   afterAll(() => Promise.all(systems.map((system) => system.destroy())));
 
   it('change the same as on a minion, and nothing the second time', async () => {

@@ -1,9 +1,10 @@
 // Applies SLS of a formula in disposable systems, one for each implementation: under test, for real, and again.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DisposableSystem } from '../../support/disposable.ts';
+import { sshInside } from '../../support/ssh-inside.ts';
 
 const tools = fileURLToPath(new URL('../../test/tools/formulas', import.meta.url));
 
@@ -24,6 +25,8 @@ export interface ApplyRequest {
   readonly sls: readonly string[];
   /** Downloaded packages, for `apt-get` without a network. */
   readonly packages: string;
+  /** By our salt-ssh, with the system as its target, instead of `saltCall`. */
+  readonly overSsh?: boolean;
 }
 
 /** Downloads what `apt-get install` of these packages would; names nobody offers are left out. */
@@ -51,18 +54,15 @@ export async function applyThrice(request: ApplyRequest): Promise<readonly Resul
     const script = readFileSync(join(tools, 'prepare-system.sh'), 'utf8');
     const ready = await system.run(['sh', '-s', join(tools, 'systemctl.sh'), request.packages], { input: script });
     if (ready.status !== 0) throw new Error(`the system could not be prepared: ${ready.stderr}`);
+    const alone = [request.saltCall, '--local', '-c', '/etc/salt', '--out=json', '--log-level=quiet'];
+    const id = /^id: "?([^"\n]+)/m.exec(config)?.[1] ?? 'local';
+    const saltSsh = join(dirname(request.saltCall), 'salt-ssh');
+    const how = { saltSsh, id, minionOpts: '{systemd.scope: False}' };
+    const command = request.overSsh ? await sshInside(system, how) : alone;
     const runs: Results[] = [];
     for (const extra of [['test=True'], [], []]) {
-      const words = [
-        '--local',
-        '-c',
-        '/etc/salt',
-        '--out=json',
-        '--log-level=quiet',
-        'state.apply',
-        request.sls.join(','),
-      ];
-      const done = await system.run([request.saltCall, ...words, ...extra], { timeoutMs: 400_000 });
+      const words = [...command, 'state.apply', request.sls.join(','), ...extra];
+      const done = await system.run(words, { timeoutMs: 400_000 });
       runs.push(parsed(done.stdout, done.stderr));
     }
     return runs;
@@ -74,5 +74,7 @@ export async function applyThrice(request: ApplyRequest): Promise<readonly Resul
 function parsed(stdout: string, stderr: string): Results {
   const start = stdout.indexOf('{');
   if (start < 0) return [`${stderr}${stdout}`.trim()];
-  return (JSON.parse(stdout.slice(start)) as { local: Results }).local;
+  // By the id of the minion, or `local`: there is one.
+  const [answer = []] = Object.values(JSON.parse(stdout.slice(start)) as Record<string, Results>);
+  return answer;
 }
