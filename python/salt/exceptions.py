@@ -1,121 +1,140 @@
 """Salt's exception classes, with its hierarchy."""
+import time
+
+from salt.defaults import exitcodes
 
 
 class SaltException(Exception):
     """The base of all; `message` is kept beside Python's own `args`."""
 
     def __init__(self, message=""):
-        if not isinstance(message, str):
-            message = str(message)
-        super().__init__(message)
-        self.message = self.strerror = message
+        text = message if isinstance(message, str) else str(message)
+        super().__init__(text)
+        self.message = self.strerror = text
 
     def pack(self):
         return {"message": str(self), "args": self.args}
+
+
+def _text(message):
+    return bytes(message).decode("utf-8") if isinstance(message, (bytes, bytearray)) else str(message)
 
 
 class CommandExecutionError(SaltException):
     """A function could not do what it was asked to; `info` is structured data about it."""
 
     def __init__(self, message="", info=None):
-        self.error = exc_str_prefix = message if isinstance(message, str) else str(message)
+        self.error = _text(message)
         self.info = info
+        text = self.strerror_without_changes = self.error
         if info:
-            try:
-                if not exc_str_prefix.endswith(("?", "!", ".", ":", ";")):
-                    exc_str_prefix += "."
-                exc_str_prefix += " Additional info follows:\n\n" + _shown(info)
-            except Exception:
-                exc_str_prefix += str(info)
-        self._text = exc_str_prefix
-        super().__init__(exc_str_prefix)
+            stop = "" if not text else " " if text[-1] in ".?!" else ". "
+            start = text + stop + "Additional info follows:\n\n"
+            text = self.strerror_without_changes = start + _nested(info)
+            if isinstance(info, dict):
+                others = {key: value for key, value in info.items() if key != "changes"}
+                self.strerror_without_changes = start + _nested(others) if others else self.error
+        super().__init__(text)
 
 
-def _shown(info):
-    import json
+def _nested(info):
+    from salt._nested import nested
 
-    return info if isinstance(info, str) else json.dumps(info, indent=4, default=str)
+    return nested(info).rstrip()
 
 
 class LoggingRuntimeError(RuntimeError):
     pass
 
 
-class SaltReqTimeoutError(SaltException):
+class SaltInvocationError(SaltException, TypeError):
+    """Wrong arguments: also Python's own kind of it."""
+
+
+class InvalidKeyError(SaltException, ValueError):
+    pass
+
+
+class MasterExit(SystemExit):
     pass
 
 
 class SaltClientTimeout(SaltException):
     def __init__(self, message, jid=None, *args, **kwargs):
-        super().__init__(message)
+        super().__init__(message, *args, **kwargs)
         self.jid = jid
 
 
-class TemplateError(SaltException):
-    pass
+class FileLockError(SaltException):
+    def __init__(self, message, time_start=None, *args, **kwargs):
+        super().__init__(message, *args, **kwargs)
+        self.time_start = time.time() if time_start is None else time_start
+
+
+class GitLockError(SaltException):
+    def __init__(self, errno, message, *args, **kwargs):
+        super().__init__(message, *args, **kwargs)
+        self.errno = errno
 
 
 class SaltRenderError(SaltException):
-    def __init__(self, message="", line_num=None, buf="", marker="    <======================", trace=None):
-        text = message if isinstance(message, str) else str(message)
+    """With a line number and the text, that place is shown."""
+
+    def __init__(self, message, line_num=None, buf="", marker="    <======================", trace=None):
+        self.error = message
+        self.line_num, self.buffer, self.context = line_num, buf, ""
+        text = _text(message)
+        if trace:
+            text += "\n{}\n".format(trace)
         if line_num and buf:
-            lines = buf.splitlines()
-            first = max(line_num - 5, 0)
-            shown = [
-                line + (marker if at == line_num else "")
-                for at, line in enumerate(lines[first:line_num + 5], first + 1)
-            ]
-            text += "; line {}\n\n---\n{}\n---".format(line_num, "\n".join(shown))
+            from salt.utils.stringutils import get_context
+
+            self.context = get_context(buf, line_num, marker=marker)
+            text += "; line {}\n\n{}".format(line_num, self.context)
         super().__init__(text)
-        self.line_num = line_num
-        self.buffer = buf
 
 
 class SaltSystemExit(SystemExit):
     def __init__(self, code=0, msg=None):
-        SystemExit.__init__(self, msg)
-        self.code = code
+        super().__init__(msg)
 
 
-def _make(name, base):
-    return type(name, (base,), {"__module__": __name__, "__doc__": None})
+class SaltCloudException(SaltException):
+    pass
 
 
-_TREE = {
-    SaltException: (
-        "AuthenticationError", "AuthorizationError", "UnsupportedAlgorithm", "UrlError", "PublishError",
-        "SaltMasterUnresolvableError", "SaltMasterError", "SaltSyndicMasterError", "SaltDaemonNotRunning",
-        "SaltRunnerError", "SaltWheelError", "SaltConfigurationError", "SaltDeserializationError", "SaltCacheError",
-        "SaltCloudException", "SaltInvocationError", "FileserverConfigError", "FileLockError", "PillarRenderError",
-        "MinionError", "MasterExit", "PkgParseError", "PermissionsDenied", "EauthAuthenticationError",
-        "TokenAuthenticationError", "TokenExpiredError", "NotImplemented", "CommandNotFoundError_",
-        "TimedProcTimeoutError", "VMwareSaltError", "GitLockError", "GitRemoteError", "SaltReqTimeout",
-        "ArgumentValueError", "CheckError", "InvalidConfigError", "InvalidKeyError", "InvalidEntityError",
-        "NoRequisite", "GetPeerKeyError", "UnsupportedTransport", "JobDoesNotExist", "ProxyError", "ResourceNotFound",
-        "TransportError", "CreateConfigError", "PacketFormatError", "SaltValidationError", "CryptographyError",
-        "TimeoutError", "LoaderError", "MissingSmb", "SaltPicklingError", "DuplicateKeyError",
-    ),
-    CommandExecutionError: ("CommandNotFoundError", "TimedProcTimeout", "FileserverException", "InstallError_"),
-}
-for _base, _names in _TREE.items():
-    for _name in _names:
-        if not _name.endswith("_"):
-            globals().setdefault(_name, _make(_name, _base))
+class SaltCloudSystemExit(SaltCloudException):
+    def __init__(self, message, exit_code=exitcodes.EX_GENERIC):
+        super().__init__(message)
+        self.message = message
+        self.exit_code = exit_code
 
-SaltClientError = _make("SaltClientError", SaltException)
-SaltAuthenticationError = AuthenticationError  # noqa: F821
-MasterExit = type("MasterExit", (SystemExit,), {"__module__": __name__})
-NotImplemented = _make("NotImplemented", SaltException)
-PasswdFileError = _make("PasswdFileError", SaltException)
-SaltCloudSystemExit = _make("SaltCloudSystemExit", SaltCloudException)  # noqa: F821
-SaltCloudConfigError = _make("SaltCloudConfigError", SaltCloudException)  # noqa: F821
-SaltCloudNotFound = _make("SaltCloudNotFound", SaltCloudException)  # noqa: F821
-SaltCloudExecutionTimeout = _make("SaltCloudExecutionTimeout", SaltCloudException)  # noqa: F821
-SaltCloudExecutionFailure = _make("SaltCloudExecutionFailure", SaltCloudException)  # noqa: F821
-SaltCloudPasswordError = _make("SaltCloudPasswordError", SaltCloudException)  # noqa: F821
-SaltConfigurationError = globals()["SaltConfigurationError"]
+
+# Classes that have nothing of their own, after the class that they extend.
+_TREE = (
+    ("SaltException", "SaltClientError SaltMasterError SaltNoMinionsFound SaltSyndicMasterError SaltMasterUnresolvableError "
+                      "AuthenticationError CommandNotFoundError LoaderError PublishError MinionError FileserverConfigError "
+                      "GitRemoteError PkgParseError SaltCacheError TimeoutError SaltReqTimeoutError TimedProcTimeoutError "
+                      "EauthAuthenticationError TokenAuthenticationError SaltDeserializationError AuthorizationError "
+                      "SaltValidationError UnsupportedAlgorithm SaltDaemonNotRunning SaltRunnerError SaltWheelError "
+                      "SaltConfigurationError NotImplemented TemplateError MissingSmb NxosError"),
+    ("SaltException", "UrlError FileserverException PillarRenderError PermissionsDenied TokenExpiredError CryptographyError "
+                      "GetPeerKeyError UnsupportedTransport JobDoesNotExist ProxyError ResourceNotFound TransportError "
+                      "CreateConfigError PacketFormatError NoRequisite PasswdFileError"),
+    ("CommandExecutionError", "ArgumentValueError CheckError CodePageError InvalidConfigError InvalidEntityError VMwareSaltError"),
+    ("SaltCloudException", "SaltCloudConfigError SaltCloudNotFound SaltCloudExecutionTimeout SaltCloudExecutionFailure "
+                           "SaltCloudPasswordError"),
+    ("VMwareSaltError", "VMwareApiError VMwareConnectionError VMwareNotFoundError VMwareObjectExistsError VMwareObjectNotFoundError VMwareObjectRetrievalError "
+                        "VMwarePowerOnError VMwareRuntimeError VMwareSystemError VMwareVmCreationError VMwareVmRegisterError"),
+    ("VMwareApiError", "VMwareFileNotFoundError"),
+    ("VMwareObjectRetrievalError", "VMwareMultipleObjectsError"),
+    ("NxosError", "NxosCliError NxosClientError NxosRequestNotSupported"),
+)
+for _base, _names in _TREE:
+    for _name in _names.split():
+        globals()[_name] = type(_name, (globals()[_base],), {"__module__": __name__})
 
 
 def get_error_message(error):
     """The text of an exception."""
-    return error.args[0] if getattr(error, "args", None) else ""
+    return error.args[0] if error.args else ""

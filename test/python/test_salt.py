@@ -52,8 +52,9 @@ class Package(unittest.TestCase):
         self.assertIsInstance(error, salt.exceptions.SaltException)
         self.assertEqual(error.info, {"a": 1})
         self.assertTrue(error.strerror.startswith("no. Additional info follows:"))
-        self.assertTrue(issubclass(salt.exceptions.CommandNotFoundError, salt.exceptions.CommandExecutionError))
-        self.assertTrue(issubclass(salt.exceptions.SaltInvocationError, salt.exceptions.SaltException))
+        # `except CommandExecutionError` does not catch a missing program.
+        self.assertFalse(issubclass(salt.exceptions.CommandNotFoundError, salt.exceptions.CommandExecutionError))
+        self.assertTrue(issubclass(salt.exceptions.SaltInvocationError, TypeError))
 
     def test_data(self):
         data = {"a": {"b": [{"c": 1}, {"d": 2}]}}
@@ -69,7 +70,7 @@ class Package(unittest.TestCase):
 
     def test_merging(self):
         self.assertEqual(salt.utils.dictupdate.update({"a": {"b": 1}}, {"a": {"c": 2}}), {"a": {"b": 1, "c": 2}})
-        self.assertEqual(salt.utils.dictupdate.merge({"a": [1]}, {"a": [2]}, "aggregate"), {"a": [1, 2]})
+        self.assertEqual(salt.utils.dictupdate.merge({"a": [1]}, {"a": [2]}, "recurse", merge_lists=True), {"a": [1, 2]})
         self.assertEqual(salt.utils.dictdiffer.deep_diff({"a": 1, "b": 2}, {"a": 1, "b": 3}), {"old": {"b": 2}, "new": {"b": 3}})
 
     def test_arguments(self):
@@ -91,7 +92,7 @@ class Package(unittest.TestCase):
             self.assertEqual(salt.utils.get_hash(path, "md5"), "9dd4e461268c8034f5c8564e155c67a6")
         finally:
             os.remove(path)
-        self.assertEqual(salt.utils.files.normalize_mode("0644"), "644")
+        self.assertEqual(salt.utils.files.normalize_mode("644"), "0644")
         self.assertTrue(os.path.isdir(tempfile.gettempdir()))
 
     def test_text(self):
@@ -135,7 +136,7 @@ class Package(unittest.TestCase):
         except ImportError:
             self.skipTest("PyYAML is not there: Halite's own YAML needs a call")
         self.assertEqual(salt.utils.yaml.safe_load("a: [1, b]"), {"a": [1, "b"]})
-        self.assertEqual(salt.utils.yaml.safe_dump({"b": 1, "a": 2}, default_flow_style=False), "b: 1\na: 2\n")
+        self.assertEqual(salt.utils.yaml.safe_dump({"b": 1, "a": 2}, default_flow_style=False), "a: 2\nb: 1\n")
 
     def test_the_name_of_this_host_is_the_canonical_one(self):
         import salt.utils.network

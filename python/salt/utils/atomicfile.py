@@ -1,6 +1,11 @@
 """Files that replace others at once."""
 import os
+import shutil
 import tempfile
+
+from .files import get_umask, safe_rm
+
+atomic_rename = os.rename
 
 
 class _AtomicWFile:
@@ -18,22 +23,26 @@ class _AtomicWFile:
             self.close()
         else:
             self._handle.close()
-            os.remove(self._temporary)
+            safe_rm(self._temporary)
 
     def close(self):
-        if not self._handle.closed:
-            self._handle.close()
-            if os.path.exists(self._name):
-                os.chmod(self._temporary, os.stat(self._name).st_mode & 0o7777)
-            os.replace(self._temporary, self._name)
+        if self._handle.closed:
+            return
+        self._handle.flush()
+        os.fsync(self._handle.fileno())
+        self._handle.close()
+        if os.path.isfile(self._name):
+            status = os.stat(self._name)
+            shutil.copymode(self._name, self._temporary)
+            os.chown(self._temporary, status.st_uid, status.st_gid)
+        else:
+            os.chmod(self._temporary, 0o666 & ~get_umask())
+        os.replace(self._temporary, self._name)
 
 
 def atomic_open(filename, mode="w"):
     if mode in ("r", "rb", "r+", "rb+", "a", "ab"):
         raise TypeError("Read or append modes don't work with atomic_open")
-    descriptor, temporary = tempfile.mkstemp(prefix=".___atomic_write", dir=os.path.dirname(os.path.abspath(filename)))
-    return _AtomicWFile(os.fdopen(descriptor, mode), temporary, filename)
-
-
-def atomic_rename(source, dest):
-    os.replace(source, dest)
+    newline = {} if "b" in mode else {"newline": ""}
+    handle = tempfile.NamedTemporaryFile(mode, prefix=".___atomic_write", dir=os.path.dirname(filename), delete=False, **newline)
+    return _AtomicWFile(handle, handle.name, filename)

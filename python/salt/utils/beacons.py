@@ -9,6 +9,6 @@ def list_to_dict(config):
 
 
 def remove_hidden_options(config, whitelist):
-    for name in [name for name in config if name.startswith("_") and name not in whitelist]:
-        config.pop(name)
+    """Takes entries out of the list that have a name with an underscore at its start."""
+    config[:] = [entry for entry in config if not any(name.startswith("_") and name not in whitelist for name in entry)]
     return config

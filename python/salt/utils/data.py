@@ -1,87 +1,76 @@
 """Nested data."""
 import copy
-import datetime
 import fnmatch
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, MutableMapping, Sequence
 
-from salt.defaults import DEFAULT_TARGET_DELIM
+from ._coding import (  # noqa: F401
+    decode, decode_dict, decode_list, decode_tuple, encode, encode_dict, encode_list, encode_tuple,
+)
+from ._diff import recursive_diff  # noqa: F401
+from ._match import subdict_match  # noqa: F401
+from ._traverse import traverse_dict, traverse_dict_and_list  # noqa: F401
 
-_MISSING = object()
+
+def _changed_case(data, change, same_dicts):
+    if hasattr(data, change):
+        return getattr(data, change)()
+    if isinstance(data, Mapping):
+        kind = type(data) if same_dicts else dict
+        return kind((_changed_case(key, change, same_dicts), _changed_case(item, change, same_dicts)) for key, item in data.items())
+    if isinstance(data, Sequence):
+        return type(data)(_changed_case(item, change, same_dicts) for item in data)
+    return data
 
 
-class CaseInsensitiveDict(dict):
-    """Keys are compared without regard to case."""
+def to_lowercase(data, preserve_dict_class=False):
+    return _changed_case(data, "lower", preserve_dict_class)
+
+
+def to_uppercase(data, preserve_dict_class=False):
+    return _changed_case(data, "upper", preserve_dict_class)
+
+
+class CaseInsensitiveDict(MutableMapping):
+    """Keys are compared without regard to case, and kept as they were written last."""
 
     def __init__(self, init=None, **kwargs):
-        super().__init__()
+        self._data = {}
         self.update(init or {}, **kwargs)
 
-    def _real(self, key):
-        low = key.lower() if isinstance(key, str) else key
-        return next((known for known in self if (known.lower() if isinstance(known, str) else known) == low), key)
-
     def __setitem__(self, key, value):
-        super().__setitem__(self._real(key), value)
+        self._data[to_lowercase(key)] = (key, value)
 
     def __getitem__(self, key):
-        return super().__getitem__(self._real(key))
+        return self._data[to_lowercase(key)][1]
 
     def __delitem__(self, key):
-        super().__delitem__(self._real(key))
+        del self._data[to_lowercase(key)]
 
-    def __contains__(self, key):
-        return dict.__contains__(self, self._real(key))
+    def __iter__(self):
+        return iter([key for key, _ in self._data.values()])
 
-    def get(self, key, default=None):
-        return super().get(self._real(key), default)
+    def __len__(self):
+        return len(self._data)
 
-    def update(self, other=(), **kwargs):
-        for key, value in dict(other, **kwargs).items():
-            self[key] = value
+    def __eq__(self, other):
+        return isinstance(other, Mapping) and dict(self.items_lower()) == dict(CaseInsensitiveDict(other).items_lower())
 
+    def __repr__(self):
+        return repr(dict(self.items()))
 
-def traverse_dict(data, key, default=None, delimiter=DEFAULT_TARGET_DELIM):
-    found = data
-    try:
-        for part in key.split(delimiter):
-            found = found[part]
-    except (KeyError, IndexError, TypeError):
-        return default
-    return found
+    def items_lower(self):
+        return ((key, value) for key, (_, value) in self._data.items())
 
-
-def traverse_dict_and_list(data, key, default=None, delimiter=DEFAULT_TARGET_DELIM):
-    """The same through lists: an index, or the maps of the list that have the key."""
-    found = data
-    for part in (key.split(delimiter) if isinstance(key, str) else key):
-        if isinstance(found, list):
-            try:
-                found = found[int(part)]
-                continue
-            except ValueError:
-                found = next((item[part] for item in found if isinstance(item, dict) and part in item), _MISSING)
-            except IndexError:
-                return default
-        else:
-            try:
-                found = found[part]
-            except (KeyError, TypeError):
-                try:
-                    found = found[int(part)]
-                except (KeyError, TypeError, ValueError, IndexError):
-                    return default
-        if found is _MISSING:
-            return default
-    return found
+    def copy(self):
+        return CaseInsensitiveDict(self)
 
 
 def compare_dicts(old=None, new=None):
     ret = {}
     for key in set(new or {}) | set(old or {}):
-        if key not in (old or {}):
+        if key not in old:
             ret[key] = {"old": "", "new": new[key]}
-        elif key not in (new or {}):
+        elif key not in new:
             ret[key] = {"new": "", "old": old[key]}
         elif new[key] != old[key]:
             ret[key] = {"old": old[key], "new": new[key]}
@@ -89,72 +78,23 @@ def compare_dicts(old=None, new=None):
 
 
 def compare_lists(old=None, new=None):
-    ret = {}
-    added = [item for item in new if item not in old]
-    gone = [item for item in old if item not in new]
-    if added:
-        ret["new"] = added
-    if gone:
-        ret["old"] = gone
-    return ret
-
-
-def recursive_diff(old, new, ignore_keys=None, ignore_order=False, ignore_missing_keys=False):
-    ret_old, ret_new = {}, {}
-    if isinstance(old, Mapping) and isinstance(new, Mapping):
-        for key in set(old) | set(new):
-            if key in (ignore_keys or ()):
-                continue
-            if key not in old:
-                ret_new[key] = new[key]
-            elif key not in new:
-                if not ignore_missing_keys:
-                    ret_old[key] = old[key]
-            else:
-                inner = recursive_diff(old[key], new[key], ignore_keys, ignore_order, ignore_missing_keys)
-                if inner:
-                    ret_old[key], ret_new[key] = inner["old"], inner["new"]
-        return {"old": ret_old, "new": ret_new} if ret_old or ret_new else {}
-    if ignore_order and isinstance(old, list) and isinstance(new, list):
-        same = len(old) == len(new) and all(item in new for item in old)
-        return {} if same else {"old": old, "new": new}
-    return {} if old == new else {"old": old, "new": new}
+    found = {"new": [item for item in new if item not in old], "old": [item for item in old if item not in new]}
+    return {side: items for side, items in found.items() if items}
 
 
 def get_value(obj, path, default=None):
-    return [{"value": traverse_dict_and_list(obj, path, default)}]
-
-
-def decode(data, encoding=None, errors="strict", keep=False, **kwargs):
-    if isinstance(data, (bytes, bytearray)):
-        try:
-            return bytes(data).decode(encoding or "utf-8", errors)
-        except UnicodeDecodeError:
-            if keep:
-                return data
-            raise
-    if isinstance(data, Mapping):
-        made = [(decode(k, encoding, errors, keep), decode(v, encoding, errors, keep)) for k, v in data.items()]
-        return type(data)(made) if kwargs.get("preserve_dict_class") else dict(made)
-    if isinstance(data, tuple):
-        made = tuple(decode(item, encoding, errors, keep, **kwargs) for item in data)
-        return made if kwargs.get("preserve_tuples") else list(made)
-    if isinstance(data, list):
-        return [decode(item, encoding, errors, keep, **kwargs) for item in data]
-    return data
-
-
-decode_dict = decode_list = decode_tuple = decode
-
-
-def encode(data, encoding=None, errors="strict", keep=False, **kwargs):
-    if isinstance(data, str):
-        return data.encode(encoding or "utf-8", errors)
-    if isinstance(data, Mapping):
-        return {encode(k, encoding, errors, keep): encode(v, encoding, errors, keep) for k, v in data.items()}
-    if isinstance(data, (list, tuple)):
-        return [encode(item, encoding, errors, keep) for item in data]
-    return data
+    """Values at a path, of which one part may stand for every key: `{name}`."""
+    if not path:
+        return [{"value": obj}]
+    key, _, rest = path.partition(":")
+    if obj is None:
+        return [{"value": None}]
+    if key.startswith("{") and key.endswith("}"):
+        pairs = obj.items() if isinstance(obj, dict) else enumerate(obj) if isinstance(obj, list) else ()
+        return [dict(found, **{key[1:-1]: name}) for name, item in pairs for found in get_value(item, rest, default)]
+    if not isinstance(obj, dict) or key not in obj:
+        return [{"value": default}]
+    return get_value(obj[key], rest, default)
 
 
 def exactly_n(items, amount=1):
@@ -167,51 +107,30 @@ def exactly_one(items):
 
 def filter_by(lookup_dict, lookup, traverse, merge=None, default="default", base=None):
     """The entry of the first pattern that matches a value in `traverse`, merged with `base` and `merge`."""
+    from salt.exceptions import SaltException
+
     from .dictupdate import update
 
-    wanted = traverse_dict_and_list(traverse, lookup, None)
-    found = lookup_dict.get(default, None)
-    for value in (wanted if isinstance(wanted, list) else [wanted]):
-        hit = next((key for key in lookup_dict if fnmatch.fnmatchcase(str(value), str(key))), None)
-        if hit is not None:
-            found = lookup_dict[hit]
-            break
-    if base and base in lookup_dict:
-        under = lookup_dict[base]
-        found = under if found is None else (update(copy.deepcopy(under), found) if isinstance(under, Mapping) else found)
-    if merge:
-        from salt.exceptions import SaltException
-
-        if not isinstance(merge, Mapping):
-            raise SaltException("filter_by merge argument must be a dictionary.")
-        found = merge if found is None else update(copy.deepcopy(found), copy.deepcopy(merge))
-    return found
-
-
-def subdict_match(data, expr, delimiter=DEFAULT_TARGET_DELIM, regex_match=False, exact_match=False):
-    """Whether `key:key:pattern` fits the data; every way to split the expression is tried."""
-    parts = expr.split(delimiter)
-    for count in range(1, len(parts)):
-        value = traverse_dict_and_list(data, delimiter.join(parts[:count]), _MISSING, delimiter)
-        if value is _MISSING:
-            continue
-        pattern = delimiter.join(parts[count:])
-        values = value if isinstance(value, (list, tuple)) else list(value) if isinstance(value, Mapping) else [value]
-        if pattern == "*":
-            return True
-        for item in values:
-            shown = str(item).lower()
-            if exact_match and shown == pattern.lower():
-                return True
-            if regex_match and re.match(pattern.lower(), shown):
-                return True
-            if not exact_match and not regex_match and fnmatch.fnmatch(shown, pattern.lower()):
-                return True
-    return False
+    wanted = traverse_dict_and_list(traverse, lookup, [])
+    values = [str(value) for value in (wanted if isinstance(wanted, list) else [wanted])]
+    hits = (lookup_dict[key] for value in values for key in lookup_dict if fnmatch.fnmatchcase(value, str(key)))
+    found = next((hit for hit in hits if hit is not None), lookup_dict.get(default, None))
+    under = lookup_dict.get(base) if base else None
+    if found is None:
+        found = under
+    elif isinstance(under, Mapping):
+        if not isinstance(found, Mapping):
+            raise SaltException("filter_by default and look-up values must both be dictionaries.")
+        found = update(copy.deepcopy(under), found)
+    if not merge:
+        return found
+    if not isinstance(merge, Mapping):
+        raise SaltException("filter_by merge argument must be a dictionary.")
+    return merge if found is None else update(copy.deepcopy(found), copy.deepcopy(merge))
 
 
-def substr_in_list(text, items):
-    return any(text in item for item in items)
+def substr_in_list(string_to_search_for, list_to_search):
+    return any(string_to_search_for in item for item in list_to_search)
 
 
 def is_dictlist(data):
@@ -219,28 +138,28 @@ def is_dictlist(data):
 
 
 def repack_dictlist(data, strict=False, recurse=False, key_cb=None, val_cb=None):
-    """`[{a: 1}, {b: 2}]` as one map."""
+    """`[{a: 1}, {b: 2}]` as one map; an empty one for what has another form."""
     if isinstance(data, str):
-        from .yaml import safe_load
+        from .yaml import ParserError, safe_load
 
-        data = safe_load(data)
+        try:
+            data = safe_load(data)
+        except ParserError:
+            return {}
+    if not isinstance(data, list) or not all(isinstance(item, (str, int, float)) or is_dictlist([item]) for item in data):
+        return {}
     key_of = key_cb or (lambda key: key)
     value_of = val_cb or (lambda key, value: value)
     ret = {}
-    for item in data if isinstance(data, list) else []:
-        if isinstance(item, dict):
-            if len(item) != 1:
-                return {}
-            key, value = next(iter(item.items()))
-            if recurse and is_dictlist(value):
-                value = repack_dictlist(value, recurse=recurse)
-            elif recurse and strict and isinstance(value, list):
-                return {}
-            ret[key_of(key)] = value_of(key, value)
-        elif isinstance(item, (str, int, float)):
+    for item in data:
+        if not isinstance(item, dict):
             ret[key_of(item)] = None
-        else:
+            continue
+        key, value = next(iter(item.items()))
+        nested = is_dictlist(value)
+        if nested and strict and not recurse:
             return {}
+        ret[key_of(key)] = repack_dictlist(value, recurse=recurse) if nested and recurse else value_of(key, value)
     return ret
 
 
@@ -249,46 +168,63 @@ def is_list(value):
 
 
 def is_iter(thing, ignore=(str,)):
-    return not isinstance(thing, tuple(ignore or ())) and isinstance(thing, Iterable)
+    if ignore and isinstance(thing, ignore):
+        return False
+    try:
+        iter(thing)
+        return True
+    except TypeError:
+        return False
+
+
+def sorted_ignorecase(to_sort):
+    return sorted(to_sort, key=str.lower)
 
 
 def is_true(value=None):
-    """Salt's reading of yes and no."""
-    if isinstance(value, str):
+    """Salt's reading of yes and no: a number above 0, the text true, or what Python holds for true."""
+    for kind in (int, float):
         try:
-            return float(value) > 0
-        except ValueError:
-            return value.lower() == "true"
+            value = kind(value)
+        except (TypeError, ValueError):
+            continue
     if isinstance(value, (int, float)):
         return value > 0
-    return bool(value)
+    return value.lower() == "true" if isinstance(value, str) else bool(value)
 
 
 def mysql_to_dict(data, key):
-    ret, headers = {}, []
+    """The table that MySQL's command draws."""
+    from .stringutils import to_num
+
+    ret, headers = {}, None
     for line in data:
-        if not line or not line.startswith("|"):
+        if not line or line.startswith("+"):
             continue
-        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
-        if not headers:
-            headers = cells
+        cells = [cell.strip() for cell in line.split("|")][1:]
+        if headers is None:
+            headers = cells[:-1]
         else:
-            row = {name: to_value(cell) for name, cell in zip(headers, cells)}
+            row = {name: to_num(cells[at]) for at, name in enumerate(headers)}
             ret[row[key]] = row
     return ret
 
 
-def to_value(text):
-    return int(text) if text.isdigit() else text
-
-
 def simple_types_filter(data):
-    simple = (bool, str, int, float, datetime.datetime, datetime.date)
+    """Everything but numbers, texts, lists and maps as its repr."""
+    plain = (str, int, float, bool, list, tuple)
     if isinstance(data, (list, tuple)):
-        return [simple_types_filter(item) for item in data]
-    if isinstance(data, Mapping):
-        return {simple_types_filter(key): simple_types_filter(value) for key, value in data.items()}
-    return data if data is None or isinstance(data, simple) else repr(data)
+        kinds = (dict, list)
+        return [simple_types_filter(item) if isinstance(item, kinds) else item if item is None or isinstance(item, plain) else repr(item)
+                for item in data]
+    if isinstance(data, dict):
+        made = {}
+        for key, item in data.items():
+            name = key if key is None or isinstance(key, plain[:4]) else repr(key)
+            nested = isinstance(item, (dict, list, tuple))
+            made[name] = simple_types_filter(item) if nested else item if item is None or isinstance(item, plain) else repr(item)
+        return made
+    return data
 
 
 def stringify(data):
@@ -296,26 +232,40 @@ def stringify(data):
 
 
 def json_query(data, expr):
-    import jmespath
-
+    try:
+        import jmespath
+    except ImportError:
+        raise RuntimeError("json_query requires jmespath module installed")
     return jmespath.search(expr, data)
 
 
 def filter_falsey(data, recurse_depth=None, ignore_types=()):
-    def keep(value):
-        return type(value) in ignore_types or bool(value)
+    """Without what is empty; False stays."""
+    def inner(value):
+        return filter_falsey(value, recurse_depth - 1, ignore_types) if recurse_depth else value
 
-    if isinstance(data, Mapping):
-        return type(data)([(key, value) for key, value in data.items() if keep(value)])
-    return [value for value in data if keep(value)]
+    def stays(value):
+        return isinstance(value, bool) or type(value) in ignore_types or bool(value)
+
+    if isinstance(data, dict):
+        return type(data)([(key, value) for key, value in ((key, inner(item)) for key, item in data.items()) if stays(value)])
+    if is_iter(data):
+        return type(data)([value for value in map(inner, data) if stays(value)])
+    return data
 
 
 def flatten(data, levels=None, preserve_nulls=False, _ids=None):
+    """Lists in lists as one, without nulls."""
+    above = (_ids or set()) | {id(data)}
+    if id(data) in (_ids or ()):
+        raise RecursionError("Reference cycle detected. Check input list.")
     ret = []
     for item in data:
-        if isinstance(item, (list, tuple)) and levels != 0:
-            ret.extend(flatten(item, None if levels is None else levels - 1, preserve_nulls))
-        elif preserve_nulls or item not in ("None", "null", None):
+        if not preserve_nulls and (item is None or item in ("None", "null")):
+            continue
+        if is_iter(item) and (levels is None or levels >= 1):
+            ret.extend(flatten(item, None if levels is None else int(levels) - 1, preserve_nulls, above))
+        else:
             ret.append(item)
     return ret
 
@@ -323,15 +273,18 @@ def flatten(data, levels=None, preserve_nulls=False, _ids=None):
 def hash(value, algorithm="sha512"):
     import hashlib
 
-    return hashlib.new(algorithm, str(value).encode("utf-8")).hexdigest()
+    if algorithm not in hashlib.algorithms_guaranteed:
+        from salt.exceptions import SaltException
 
-
-def shuffle(value, seed=None):
-    return sample(value, len(value), seed)
+        raise SaltException("You must specify a valid algorithm.")
+    return hashlib.new(algorithm, value.encode("utf-8") if isinstance(value, str) else value).hexdigest()
 
 
 def sample(value, size, seed=None):
     import random
 
-    return random.Random(seed).sample(value, size)
+    return (random if seed is None else random.Random(hash(seed))).sample(value, size)
 
+
+def shuffle(value, seed=None):
+    return sample(value, len(value), seed)

@@ -3,24 +3,28 @@ import datetime
 
 
 def date_cast(date):
-    """A datetime from a datetime, a number of seconds or a text."""
+    """A datetime from a datetime, a number of seconds or, with the library timelib, a text."""
     if date is None:
         return datetime.datetime.now()
     if isinstance(date, datetime.datetime):
         return date
-    text = str(date)
-    if text.isdigit():
-        return datetime.datetime.fromtimestamp(int(text))
     try:
-        return datetime.datetime.fromtimestamp(float(text))
-    except ValueError:
-        pass
-    for form in ("%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%S.%f", "%d/%m/%Y"):
-        try:
-            return datetime.datetime.strptime(text, form)
-        except ValueError:
-            continue
-    raise ValueError("Unable to parse the date {}".format(text))
+        import timelib
+    except ImportError:
+        timelib = None
+    try:
+        if isinstance(date, str):
+            if timelib is not None:
+                try:
+                    return timelib.strtodatetime(date.encode("utf-8"))
+                except ValueError:
+                    pass
+            date = int(date) if date.isdigit() else float(date)
+        return datetime.datetime.fromtimestamp(date)
+    except Exception:
+        if timelib is not None:
+            raise ValueError("Unable to parse {}".format(date))
+        raise RuntimeError("Unable to parse {}. Consider installing timelib".format(date))
 
 
 def strftime(date=None, format="%Y-%m-%d"):

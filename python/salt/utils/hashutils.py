@@ -2,83 +2,98 @@
 import base64
 import hashlib
 import hmac
+import os
+
+from .stringutils import to_bytes
 
 
-def _bytes(value):
-    return value if isinstance(value, bytes) else str(value).encode("utf-8")
+def md5_digest(instr):
+    return hashlib.md5(to_bytes(instr)).hexdigest()
 
 
-def md5_digest(value):
-    return hashlib.md5(_bytes(value)).hexdigest()
+def sha1_digest(instr):
+    return hashlib.sha1(to_bytes(instr)).hexdigest()
 
 
-def sha1_digest(value):
-    return hashlib.sha1(_bytes(value)).hexdigest()
+def sha256_digest(instr):
+    return hashlib.sha256(to_bytes(instr)).hexdigest()
 
 
-def sha256_digest(value):
-    return hashlib.sha256(_bytes(value)).hexdigest()
+def sha512_digest(instr):
+    return hashlib.sha512(to_bytes(instr)).hexdigest()
 
 
-def sha512_digest(value):
-    return hashlib.sha512(_bytes(value)).hexdigest()
+def _hmac(string, shared_secret):
+    return hmac.new(to_bytes(shared_secret), to_bytes(string), hashlib.sha256)
 
 
 def hmac_signature(string, shared_secret, challenge_hmac):
-    made = hmac.new(_bytes(shared_secret), _bytes(string), hashlib.sha256).digest()
-    return base64.b64encode(made) == _bytes(challenge_hmac)
+    made = base64.b64encode(_hmac(string, shared_secret).digest())
+    return hmac.compare_digest(made, to_bytes(challenge_hmac))
 
 
 def hmac_compute(string, shared_secret):
-    return hmac.new(_bytes(shared_secret), _bytes(string), hashlib.sha256).hexdigest()
+    return _hmac(string, shared_secret).hexdigest()
 
 
-def base64_b64encode(value):
-    return base64.b64encode(_bytes(value)).decode("ascii")
-
-
-def base64_b64decode(value):
-    found = base64.b64decode(_bytes(value))
+def _text_if_it_is(data):
     try:
-        return found.decode("utf-8")
+        return data.decode("utf-8")
     except UnicodeDecodeError:
-        return found
+        return data
 
 
-def base64_encodestring(value):
-    return base64.encodebytes(_bytes(value)).decode("ascii")
+def base64_b64encode(instr):
+    return base64.b64encode(to_bytes(instr)).decode("ascii")
 
 
-def base64_decodestring(value):
-    return base64.decodebytes(_bytes(value)).decode("utf-8")
+def base64_b64decode(instr):
+    return _text_if_it_is(base64.b64decode(to_bytes(instr)))
+
+
+def base64_encodestring(instr):
+    return base64.encodebytes(to_bytes(instr)).decode("ascii")
+
+
+def base64_decodestring(instr):
+    return _text_if_it_is(base64.decodebytes(to_bytes(instr)))
 
 
 def random_hash(size=9999999999, hash_type=None):
     import random
 
-    return hashlib.new(hash_type or "sha256", str(random.SystemRandom().randint(0, size)).encode()).hexdigest()
+    return hashlib.new(hash_type or "md5", str(random.SystemRandom().randint(0, size)).encode()).hexdigest()
+
+
+def _new(form):
+    try:
+        return hashlib.new(form)
+    except ValueError:
+        raise ValueError("Invalid hash type: {}".format(form))
+
+
+def _feed(digest, path, size):
+    with open(path, "rb") as handle:
+        for piece in iter(lambda: handle.read(size), b""):
+            digest.update(piece)
 
 
 def get_hash(path, form="sha256", chunk_size=65536):
     """The digest of a file."""
-    try:
-        digest = hashlib.new(form)
-    except ValueError:
-        raise ValueError("Invalid hash type: {}".format(form))
-    with open(path, "rb") as handle:
-        for piece in iter(lambda: handle.read(chunk_size), b""):
-            digest.update(piece)
+    digest = _new(form)
+    _feed(digest, path, chunk_size)
     return digest.hexdigest()
 
 
 class DigestCollector:
-    """Several digests of one stream."""
+    """One digest of several files."""
 
-    def __init__(self, form="sha256", **kwargs):
-        self._digest = hashlib.new(form)
+    def __init__(self, form="sha256", buff=0x10000):
+        self._digest = _new(form)
+        self._size = buff
 
-    def update(self, data):
-        self._digest.update(data)
+    def add(self, path):
+        _feed(self._digest, path, self._size)
 
     def digest(self):
-        return self._digest.hexdigest()
+        return self._digest.hexdigest() + os.linesep

@@ -1,48 +1,37 @@
 """JSON."""
 import json
 
-from json import JSONDecodeError  # noqa: F401
-
-
-def loads(s, **kwargs):
-    kwargs.pop("_json_module", None)
-    return json.loads(s, **kwargs)
-
-
-def dumps(obj, **kwargs):
-    kwargs.pop("_json_module", None)
-    kwargs.setdefault("ensure_ascii", False)
-    return json.dumps(_plain(obj), **kwargs)
+from json import JSONDecodeError, JSONEncoder  # noqa: F401
 
 
 def load(fp, **kwargs):
-    return loads(fp.read(), **kwargs)
+    return kwargs.pop("_json_module", json).load(fp, **kwargs)
+
+
+def loads(s, **kwargs):
+    return kwargs.pop("_json_module", json).loads(s.decode("utf-8") if isinstance(s, bytes) else s, **kwargs)
 
 
 def dump(obj, fp, **kwargs):
-    fp.write(dumps(obj, **kwargs))
+    kwargs.setdefault("ensure_ascii", False)
+    return kwargs.pop("_json_module", json).dump(obj, fp, **kwargs)
 
 
-def _plain(value):
-    if isinstance(value, dict):
-        return {_plain(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    return value.decode("utf-8") if isinstance(value, bytes) else value
+def dumps(obj, **kwargs):
+    kwargs.setdefault("ensure_ascii", False)
+    return kwargs.pop("_json_module", json).dumps(obj, **kwargs)
 
 
-def find_json(raw):
-    """The first JSON in a text with other lines before it."""
-    lines = raw.splitlines()
-    for at, line in enumerate(lines):
-        if line.strip()[:1] not in ("{", "[", '"') and not line.strip()[:1].isdigit():
-            continue
-        for end in range(len(lines), at, -1):
+def find_json(s):
+    """The first map or list of JSON in a text with other things around it."""
+    decoder = json.JSONDecoder()
+    for at, char in enumerate(s):
+        if char in "{[":
             try:
-                return json.loads("\n".join(lines[at:end]))
+                return decoder.raw_decode(s[at:])[0]
             except ValueError:
                 continue
-    raise ValueError("No JSON data")
+    raise ValueError
 
 
 def import_json():

@@ -1,8 +1,14 @@
 """Addresses of this machine, which Halite knows, and arithmetic with them."""
+import fnmatch
 import ipaddress
-import re
 import socket
-import struct
+
+from ._addresses import (  # noqa: F401
+    calc_net, cidr_to_ipv4_netmask, filter_by_networks, gen_mac, get_net_size, get_net_start, get_socket, hex2ip, ip_bracket, ip_host,
+    ipaddr, ipv4, ipv6, ipwrap, is_ip, is_ip_filter, is_ipv4, is_ipv4_filter, is_ipv4_subnet, is_ipv6, is_ipv6_filter, is_ipv6_subnet,
+    is_loopback, is_subnet, mac2eui64, mac_str_to_bytes, natural_ipv4_netmask, network_hosts, network_size, parse_host_port,
+    rpad_ipv4_network, sanitize_host,
+)
 
 
 def _call(name, *args, **kwargs):
@@ -53,6 +59,10 @@ def _interface(entry):
     return found
 
 
+def linux_interfaces():
+    return interfaces()
+
+
 def _get_interfaces():
     return interfaces()
 
@@ -61,13 +71,20 @@ def _clear_interfaces():
     """Nothing is kept between two questions."""
 
 
-def _of(interface, interface_data):
+def _entries(proto, interface=None, interface_data=None):
+    """Addresses of interfaces whose names match one of the patterns."""
+    from .args import split_input
+
     found = interface_data if isinstance(interface_data, dict) else interfaces()
-    return [data for name, data in found.items() if interface is None or name == interface]
+    patterns = None if interface is None else split_input(interface)
+    for name, data in found.items():
+        if patterns is None or any(fnmatch.fnmatch(name, pattern) for pattern in patterns):
+            yield from data.get(proto, ())
+            yield from (entry for entry in data.get("secondary", ()) if entry.get("type") == proto)
 
 
 def _addresses(proto, interface, include_loopback, interface_data):
-    found = {ipaddress.ip_address(entry["address"]) for data in _of(interface, interface_data) for entry in data.get(proto, ())}
+    found = {ipaddress.ip_address(entry["address"]) for entry in _entries(proto, interface, interface_data)}
     return [str(address) for address in sorted(found) if include_loopback or not address.is_loopback]
 
 
@@ -79,11 +96,48 @@ def ip_addrs6(interface=None, include_loopback=False, interface_data=None):
     return _addresses("inet6", interface, include_loopback, interface_data)
 
 
+_LENGTH = {"inet": "netmask", "inet6": "prefixlen"}
+
+
+def _networks(proto, interface, include_loopback, verbose, interface_data):
+    found = set()
+    for entry in _entries(proto, interface, interface_data):
+        if entry.get("address") and entry.get(_LENGTH[proto]):
+            net = ipaddress.ip_network("{}/{}".format(entry["address"], entry[_LENGTH[proto]]), strict=False)
+            if include_loopback or not net.is_loopback:
+                found.add(net)
+    if not verbose:
+        return [str(net) for net in sorted(found)]
+    return {str(net): {"address": str(net.network_address), "netmask": str(net.netmask), "num_addresses": net.num_addresses,
+                       "prefixlen": net.prefixlen} for net in found}
+
+
+def ip_networks(interface=None, include_loopback=False, verbose=False, interface_data=None):
+    return _networks("inet", interface, include_loopback, verbose, interface_data)
+
+
+def ip_networks6(interface=None, include_loopback=False, verbose=False, interface_data=None):
+    return _networks("inet6", interface, include_loopback, verbose, interface_data)
+
+
+def _subnets(proto, names):
+    known = interfaces()
+    chosen = known if names is None else {name: known.get(name, {}) for name in (names if isinstance(names, list) else [names])}
+    found = set()
+    for entry in _entries(proto, None, chosen):
+        bits = entry.get(_LENGTH[proto], 32 if proto == "inet" else 128)
+        address = ipaddress.ip_interface("{}/{}".format(entry["address"], bits))
+        if not address.is_loopback:
+            found.add(address.network)
+    return [str(net) for net in sorted(found)]
+
+
 def subnets(interfaces=None):
-    names = [interfaces] if isinstance(interfaces, str) else interfaces
-    chosen = [data for name in names for data in _of(name, None)] if names else _of(None, None)
-    found = {ipaddress.ip_interface("{}/{}".format(entry["address"], entry["netmask"])) for data in chosen for entry in data.get("inet", ())}
-    return [str(net) for net in sorted({item.network for item in found if not item.is_loopback})]
+    return _subnets("inet", interfaces)
+
+
+def subnets6():
+    return _subnets("inet6", None)
 
 
 def in_subnet(cidr, addr=None):
@@ -91,8 +145,9 @@ def in_subnet(cidr, addr=None):
         net = ipaddress.ip_network(cidr)
     except ValueError:
         return False
-    found = [addr] if addr else ip_addrs()
-    return any(ipaddress.ip_address(item) in net for item in found)
+    if addr is None:
+        addr = ip_addrs() + ip_addrs6()
+    return any(ipaddress.ip_address(item) in net for item in (addr if isinstance(addr, (list, tuple)) else [addr]))
 
 
 def get_fqhostname():
@@ -119,120 +174,100 @@ def generate_minion_id():
 
 
 def host_to_ips(host):
+    """Addresses in the order of the resolver."""
     try:
-        return sorted({info[4][0] for info in socket.getaddrinfo(host, 0, socket.AF_UNSPEC, socket.SOCK_STREAM)})
-    except OSError:
+        return [info[4][0] for info in socket.getaddrinfo(host, 0, socket.AF_UNSPEC, socket.SOCK_STREAM)] or None
+    except (OSError, UnicodeError):
         return None
 
 
+def ip_to_host(ip):
+    try:
+        return socket.gethostbyaddr(ip)[0]
+    except (OSError, UnicodeError):
+        return None
+
+
+def is_reachable_host(entity_name):
+    try:
+        return bool(socket.getaddrinfo(entity_name, 0))
+    except socket.gaierror:
+        return False
+
+
+def isportopen(host, port):
+    """What connecting gives: 0 when somebody listens."""
+    if not 1 <= int(port) <= 65535:
+        return False
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as handle:
+        return handle.connect_ex((sanitize_host(host), int(port)))
+
+
+def _of(iface, read):
+    known = interfaces()
+    if iface in known:
+        return read(known[iface])
+    return 'Interface "{}" not in available interfaces: "{}"'.format(iface, '", "'.join(known))
+
+
 def hw_addr(iface):
-    found = interfaces().get(iface)
-    return found.get("hwaddr", "") if found else 'Interface "{}" not available'.format(iface)
+    return _of(iface, lambda found: found.get("hwaddr", ""))
 
 
 hwaddr = hw_addr
 
 
 def interface(iface):
-    return interfaces().get(iface, {}).get("inet", 'Interface "{}" not in available interfaces'.format(iface))
+    return _of(iface, lambda found: found.get("inet", ""))
 
 
 def interface_ip(iface):
-    inet = interfaces().get(iface, {}).get("inet")
-    return inet[0].get("address", "") if inet else ""
+    return _of(iface, lambda found: (found.get("inet") or [{}])[0].get("address", ""))
 
 
-def is_ip(ip_addr):
-    return is_ipv4(ip_addr) or is_ipv6(ip_addr)
-
-
-def _fits(kind, text):
-    try:
-        kind(str(text))
-        return True
-    except ValueError:
-        return False
-
-
-def is_ipv4(ip_addr):
-    return _fits(ipaddress.IPv4Address, ip_addr)
-
-
-def is_ipv6(ip_addr):
-    return _fits(ipaddress.IPv6Address, ip_addr)
-
-
-is_ipv4_filter, is_ipv6_filter = is_ipv4, is_ipv6
-
-
-def is_subnet(cidr):
-    return "/" in str(cidr) and _fits(ipaddress.ip_network, cidr)
-
-
-is_ipv4_subnet = is_ipv6_subnet = is_subnet
-
-
-def is_loopback(ip_addr):
-    return ipaddress.ip_address(ip_addr).is_loopback
-
-
-def is_private(ip_addr):
-    return ipaddress.ip_address(ip_addr).is_private
-
-
-def calc_net(ip_addr, netmask=None):
-    text = "{}/{}".format(ip_addr, netmask) if netmask is not None else ip_addr
-    return str(ipaddress.ip_network(text, strict=False))
-
-
-def cidr_to_ipv4_netmask(cidr_bits):
-    try:
-        bits = int(cidr_bits)
-    except (TypeError, ValueError):
-        return ""
-    return socket.inet_ntoa(struct.pack(">I", (0xFFFFFFFF << (32 - bits)) & 0xFFFFFFFF)) if 1 <= bits <= 32 else ""
-
-
-def get_net_start(ipaddr, netmask):
-    return str(ipaddress.ip_network("{}/{}".format(ipaddr, netmask), strict=False).network_address)
-
-
-def get_net_size(mask):
-    return "".join("{:08b}".format(int(part)) for part in mask.split(".")).rstrip("0").count("1")
-
-
-def natural_ipv4_netmask(ip, fmt="prefixlen"):
-    first = int(ip.split(".")[0])
-    bits = 8 if first < 128 else 16 if first < 192 else 24
-    return "/{}".format(bits) if fmt == "prefixlen" else cidr_to_ipv4_netmask(bits)
-
-
-def mac2eui64(mac, prefix=None):
-    octets = [int(part, 16) for part in re.split("[:-]", mac)]
-    octets[0] ^= 2
-    full = octets[:3] + [0xFF, 0xFE] + octets[3:]
-    eui = ":".join("{:02x}{:02x}".format(full[at], full[at + 1]) for at in range(0, 8, 2))
-    if prefix is None:
-        return re.sub("(:0000)+:", "::", eui)
-    net = ipaddress.ip_network(prefix, strict=False)
-    return "{}/{}".format(net[int.from_bytes(bytes(full), "big")], net.prefixlen)
-
-
-def sanitize_host(host, underscore_ok=False):
-    return "".join(char for char in host if char.isalnum() or char in ".-" or underscore_ok and char == "_")
+def refresh_dns():
+    """The resolver of today's C libraries notices changes itself."""
 
 
 def dns_check(addr, port=80, safe=False, ipv6=None, attempt_connect=True):
-    found = host_to_ips(addr)
-    if found:
-        return found[0]
-    from salt.exceptions import SaltSystemExit
+    """An address of the name with which a connection can be made, else the first one."""
+    from salt.exceptions import SaltClientError, SaltSystemExit
 
-    raise SaltSystemExit(42, "Attempt to authenticate with {} failed: DNS lookup".format(addr))
+    families = [{True: socket.AF_INET6, False: socket.AF_INET}.get(ipv6, socket.AF_UNSPEC)] + [socket.AF_INET] * (ipv6 is True)
+    found = []
+    for family in families:
+        try:
+            found = found or [info[4][0] for info in socket.getaddrinfo(addr, port, family, socket.SOCK_STREAM)]
+        except (OSError, TypeError, UnicodeError):
+            continue
+    if not found:
+        text = "DNS lookup or connection check of '{}' failed.".format(addr)
+        raise SaltClientError() if safe else SaltSystemExit(code=42, msg=text)
+    return ip_bracket(next((each for each in found if attempt_connect and _answers(each, port)), found[0]))
+
+
+def _answers(address, port):
+    try:
+        socket.create_connection((address, port), timeout=2).close()
+        return True
+    except OSError:
+        return False
 
 
 def active_tcp():
     return _call("network.active_tcp")
+
+
+def _remotes(side, port):
+    return {entry["remote_addr"] for entry in active_tcp().values() if int(entry[side]) == int(port)}
+
+
+def local_port_tcp(port):
+    return _remotes("local_port", port)
+
+
+def remote_port_tcp(port):
+    return _remotes("remote_port", port)
 
 
 def default_gateway():
@@ -245,8 +280,3 @@ def dig(name):
 
 def ping(host, **kwargs):
     return _call("network.ping", host, **kwargs)
-
-
-def parse_host_port(text):
-    host, _, port = text.strip("[]").rpartition(":") if text.count(":") == 1 or "]:" in text else (text, "", "")
-    return host.strip("[]"), int(port) if port else None

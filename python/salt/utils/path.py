@@ -1,31 +1,50 @@
 """Paths and programs."""
 import os
 import posixpath
-import shutil
+import re
+from collections.abc import Iterable
+
+from .stringutils import to_str
+
+# Where programs of the system are, also when PATH does not say so.
+_SYSTEM = ("/sbin", "/bin", "/usr/sbin", "/usr/bin", "/usr/local/sbin", "/usr/local/bin")
+
+
+def _is_program(path):
+    return os.path.isfile(path) and os.access(path, os.X_OK)
 
 
 def which(exe=None):
     """The path of a program; None when there is none."""
-    return shutil.which(exe) if exe else None
-
-
-def which_bin(exes):
-    """The first of several programs that exists."""
-    if not isinstance(exes, (list, tuple, set)):
+    if not exe:
         return None
-    for exe in exes:
-        found = which(exe)
-        if found:
+    if _is_program(exe):
+        return exe
+    folders = os.environ.get("PATH", "").split(os.pathsep)
+    for folder in folders + [each for each in _SYSTEM if each not in folders]:
+        found = join(os.path.expandvars(folder), exe)
+        if _is_program(found):
             return found
     return None
 
 
+def which_bin(exes):
+    """The first of several programs that exists."""
+    if not isinstance(exes, Iterable):
+        return None
+    return next((found for found in map(which, [exes] if isinstance(exes, str) else exes) if found), None)
+
+
 def join(*parts, **kwargs):
     """Like os.path.join, but an absolute later part does not replace the earlier ones."""
-    if not parts:
-        return ""
-    rest = [str(part).lstrip("/") for part in parts[1:]]
-    return os.path.normpath(os.path.join(str(parts[0]), *rest)) if parts[0] else os.path.join("", *rest)
+    from .args import clean_kwargs, invalid_kwargs
+
+    kwargs = clean_kwargs(**kwargs)
+    paths = posixpath if kwargs.pop("use_posixpath", False) else os.path
+    if kwargs:
+        invalid_kwargs(kwargs)
+    normal = [paths.normpath(to_str(part)) for part in parts]
+    return paths.normpath(paths.join(normal[0], *[part.lstrip(os.sep) for part in normal[1:]])) if normal else ""
 
 
 def islink(path):
@@ -36,24 +55,31 @@ def readlink(path):
     return os.readlink(path)
 
 
-def sanitize_win_path(path):
-    return path
+def expand(path):
+    return os.path.realpath(os.path.expandvars(os.path.expanduser(path)))
+
+
+def sanitize_win_path(winpath):
+    return re.sub("[<>:|?*]", "_", winpath) if isinstance(winpath, str) else winpath
 
 
 def os_walk(top, *args, **kwargs):
-    from .stringutils import to_str
+    from .data import decode
 
-    yield from os.walk(to_str(top), *args, **kwargs)
+    for found in os.walk(to_str(top), *args, **kwargs):
+        yield decode(found, preserve_tuples=True)
 
 
 def safe_path(path, allow_path=None):
-    """Whether nobody but root can write to any folder above."""
-    path = os.path.abspath(path)
-    while path != os.path.dirname(path):
-        if os.stat(path).st_mode & 0o022:
-            return False
-        path = os.path.dirname(path)
-    return True
+    """Whether a path of Windows is none of its system's folders."""
+    root = os.environ.get("SystemRoot", "C:\\Windows")
+    denied = (r"[a-z]\:\\$", r"\\$", re.escape(root))
+    allowed = [re.escape(each) for each in (allow_path if isinstance(allow_path, list) else [allow_path]) if each]
+
+    def begins(patterns):
+        return any(re.match(pattern, path, re.IGNORECASE) for pattern in patterns)
+
+    return not begins(denied) or begins(allowed)
 
 
 def sanitize(path):

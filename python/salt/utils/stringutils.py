@@ -1,31 +1,55 @@
 """Text."""
+import base64
 import fnmatch
-import random as _random
+import os
 import re
+import shlex
+
+_UNITS = "bkmgtpezy"
+_ORDINARY = "".join(map(chr, range(32, 127))) + "\n\r\t\b"
 
 
-def to_bytes(value, encoding=None, errors="strict"):
-    if value is None or isinstance(value, bytes):
-        return value
-    if isinstance(value, bytearray):
-        return bytes(value)
-    if isinstance(value, str):
-        return value.encode(encoding or "utf-8", errors)
-    raise TypeError("expected str, bytes, or bytearray not {}".format(type(value)))
+def _encodings(encoding):
+    names = list(encoding) if isinstance(encoding, (tuple, list)) else [encoding or "utf-8"]
+    if not names:
+        raise ValueError("encoding cannot be empty")
+    return names
 
 
-def to_str(value, encoding=None, errors="strict", normalize=False):
-    if isinstance(value, str):
-        if normalize:
-            import unicodedata
+def _first_that_works(convert, names):
+    """Several encodings are tried in their order; the problem of the last one is raised."""
+    for name in names[:-1]:
+        try:
+            return convert(name)
+        except UnicodeError:
+            continue
+    return convert(names[-1])
 
-            return unicodedata.normalize("NFC", value)
-        return value
-    if isinstance(value, (bytes, bytearray)):
-        return bytes(value).decode(encoding or "utf-8", errors)
-    if value is None:
-        return value
-    raise TypeError("expected str, bytes, or bytearray not {}".format(type(value)))
+
+def _wrong(value):
+    return TypeError("expected str, bytes, or bytearray not {}".format(type(value)))
+
+
+def to_bytes(s, encoding=None, errors="strict"):
+    names = _encodings(encoding)
+    if isinstance(s, (bytes, bytearray)):
+        return bytes(s)
+    if isinstance(s, str):
+        return _first_that_works(lambda name: s.encode(name, errors), names)
+    raise _wrong(s)
+
+
+def to_str(s, encoding=None, errors="strict", normalize=False):
+    names = _encodings(encoding)
+    if isinstance(s, (bytes, bytearray)):
+        s = _first_that_works(lambda name: bytes(s).decode(name, errors), names)
+    if not isinstance(s, str):
+        raise _wrong(s)
+    if not normalize:
+        return s
+    import unicodedata
+
+    return unicodedata.normalize("NFC", s)
 
 
 to_unicode = to_str
@@ -35,19 +59,19 @@ def to_num(text):
     for kind in (int, float):
         try:
             return kind(text)
-        except (TypeError, ValueError):
+        except ValueError:
             continue
     return text
 
 
 def to_none(text):
-    return None if str(text).strip().lower() in ("none", "null", "") else text
+    """None for what is empty or blank."""
+    return text if str(text).strip() else None
 
 
 def is_quoted(value):
-    if isinstance(value, str) and len(value) > 1 and value[0] == value[-1] and value[0] in "'\"":
-        return value[0]
-    return ""
+    quoted = isinstance(value, str) and value[0] in "'\"" and value[0] == value[-1]
+    return value[0] if quoted else ""
 
 
 def dequote(value):
@@ -63,13 +87,15 @@ def is_hex(value):
 
 
 def is_binary(data):
+    """A zero byte, or more than three tenths of unusual characters."""
     if not data or not isinstance(data, (str, bytes)):
         return False
-    return ("\0" if isinstance(data, str) else b"\0") in data
+    text = data.decode("latin-1") if isinstance(data, bytes) else data
+    return "\0" in text or sum(char not in _ORDINARY for char in text) / len(text) > 0.3
 
 
 def random(size=32):
-    return _random.SystemRandom().getrandbits(size * 8).to_bytes(size, "big")
+    return base64.b64encode(os.urandom(size)).decode("ascii")[:size]
 
 
 def contains_whitespace(text):
@@ -77,76 +103,105 @@ def contains_whitespace(text):
 
 
 def human_to_bytes(size, default_unit="B", handle_metric=False):
-    found = re.match(r"(?P<value>[0-9.]+)\s*(?P<unit>[a-zA-Z]*)$", str(size).strip())
-    if not found:
+    """`2G`, `30MB`, `64KiB` as bytes; 0 for what has another form."""
+    found = re.match(r"([0-9.]*)\s*(.*)$", str(size).strip())
+    unit = (found.group(2) or default_unit).lower()
+    number = to_num(found.group(1))
+    plain, metric = re.match(r"(b|[kmgtpezy](ib)?)$", unit), re.match(r"[kmgtpezy]b$", unit)
+    if isinstance(number, str) or not plain and not metric:
         return 0
-    unit = (found.group("unit") or default_unit).upper()
-    metric = handle_metric and len(unit) == 2 and unit[1] == "B"
-    power = "BKMGTPEZY".find(unit[:1])
-    return int(float(found.group("value")) * (1000 if metric else 1024) ** max(power, 0))
+    power = _UNITS.index(unit[0])
+    return int(number * (10 ** (3 * power) if metric and handle_metric else 2 ** (10 * power)))
 
 
 def build_whitespace_split_regex(text):
-    return "".join(r"(?:[\s]+)?{}(?:[\s]+)?".format(re.escape(part)) for part in text.split())
+    """A regular expression that finds the text whatever white space is between its words."""
+    space = r"(?:[\s]+)?"
+
+    def words(line):
+        lexer = shlex.shlex(line)
+        lexer.whitespace_split = True
+        lexer.commenters = ""
+        if r"'\"" in line:
+            lexer.quotes = ""
+        elif "'" in line:
+            lexer.quotes = '"'
+        elif '"' in line:
+            lexer.quotes = "'"
+        return [re.escape(word) for word in lexer]
+
+    return "(?m)^{}$".format("".join(space + space.join(words(line)) + space for line in text.splitlines()))
 
 
 def expr_match(line, expr):
     """A glob, or a regular expression anchored at both ends."""
-    if line == expr or fnmatch.fnmatch(line, expr):
-        return True
     try:
-        return bool(re.match(r"\A{}\Z".format(expr), line))
-    except re.error:
+        return fnmatch.fnmatch(line, expr) or bool(re.match(r"\A{}\Z".format(expr), line))
+    except (TypeError, re.error):
         return False
+
+
+def _listed(entries, name):
+    if isinstance(entries, str):
+        return [entries]
+    if entries and not hasattr(entries, "__iter__"):
+        raise TypeError("Expecting iterable {}, but got {} ({})".format(name, type(entries).__name__, entries))
+    return list(entries or ())
 
 
 def check_whitelist_blacklist(value, whitelist=None, blacklist=None):
-    def listed(entries):
-        return [entries] if isinstance(entries, str) else list(entries or [])
-
-    if any(expr_match(value, entry) for entry in listed(blacklist)):
+    black, white = _listed(blacklist, "blacklist"), _listed(whitelist, "whitelist")
+    if any(expr_match(value, entry) for entry in black):
         return False
-    return not listed(whitelist) or any(expr_match(value, entry) for entry in listed(whitelist))
+    return not white or any(expr_match(value, entry) for entry in white)
 
 
-def check_include_exclude(path, include=None, exclude=None):
-    def fits(pattern):
-        return bool(re.search(pattern[2:], path)) if pattern.startswith("E@") else fnmatch.fnmatch(path, pattern)
+def check_include_exclude(path_str, include_pat=None, exclude_pat=None):
+    """Patterns are globs, or regular expressions after `E@`; one or a list."""
+    def fits(patterns):
+        listed = patterns if isinstance(patterns, list) else [patterns]
+        return any(bool(re.search(each[2:], path_str)) if each.startswith("E@") else fnmatch.fnmatch(path_str, each) for each in listed)
 
-    if include and not fits(include):
-        return False
-    return not (exclude and fits(exclude))
+    return (not include_pat or fits(include_pat)) and not (exclude_pat and fits(exclude_pat))
 
 
 def print_cli(msg, retries=10, step=0.01):
-    print(msg)
+    try:
+        print(msg)
+    except UnicodeEncodeError:
+        print(msg.encode("utf-8"))
 
 
 def get_context(template, line, num_lines=5, marker=None):
+    """The lines around a line, with a mark behind it."""
     lines = template.splitlines()
-    first, last = max(line - num_lines - 1, 0), min(line + num_lines, len(lines))
-    shown = list(lines[first:last])
-    if 0 <= line - first - 1 < len(shown):
-        shown[line - first - 1] += marker or "    <======================"
+    if line > len(lines):
+        return template
+    first, last = max(0, line - num_lines - 1), min(len(lines), line + num_lines)
+    if marker:
+        lines[line - 1] += marker
+    shown = ["[...]"] * (first > 0) + lines[first:last] + ["[...]"] * (last < len(lines))
     return "---\n{}\n---".format("\n".join(shown))
 
 
 def get_diff(a, b, *args, **kwargs):
     import difflib
 
-    return "".join(difflib.unified_diff([to_str(x) for x in a], [to_str(x) for x in b], *args, **kwargs))
+    def lines(items):
+        return [to_str(item, ["utf-8", "latin-1"]) for item in items]
+
+    return "".join(difflib.unified_diff(lines(a), lines(b), *args, **kwargs))
 
 
-def camel_to_snake_case(text):
-    return re.sub("([a-z0-9])([A-Z])", r"\1_\2", re.sub("(.)([A-Z][a-z]+)", r"\1_\2", text)).lower()
+def camel_to_snake_case(camel_input):
+    """`getHTTPCode` → `get_http_code`."""
+    parted = re.sub(r"(?s)(?<=.)(?=[A-Z][a-z])|(?<=[a-z])(?=[A-Z])", "_", camel_input)
+    return parted.lower()
 
 
-def snake_to_camel_case(text, uppercamel=False):
-    found = "".join(part.capitalize() for part in text.split("_"))
-    return found if uppercamel else found[:1].lower() + found[1:]
+def snake_to_camel_case(snake_input, uppercamel=False):
+    first, *rest = snake_input.split("_")
+    return (first.capitalize() if uppercamel else first) + "".join(word.capitalize() for word in rest)
 
 
-def to_snake_case(text):
-    return camel_to_snake_case(text)
-
-
+to_snake_case = camel_to_snake_case

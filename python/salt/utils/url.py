@@ -1,60 +1,78 @@
 """`salt://` addresses."""
-from urllib.parse import urlparse, urlunparse
+import re
+from urllib.parse import quote, urlparse, urlunparse, urlunsplit
 
-from .data import is_true  # noqa: F401
+_SALT = "salt://"
 
 
 def parse(url):
     """The path and the environment of `salt://path?saltenv=dev`."""
-    if not url.startswith("salt://"):
+    if not url.startswith(_SALT):
         return url, None
-    path, _, query = url[len("salt://"):].partition("?")
-    saltenv = next((part[len("saltenv="):] for part in query.split("&") if part.startswith("saltenv=")), None)
-    return (path if saltenv or not query else url[len("salt://"):]).lstrip("/"), saltenv
+    resource = url[len(_SALT):]
+    for query in ("?env=", "?saltenv="):
+        path, found, saltenv = resource.partition(query)
+        if found:
+            # The old name of the parameter is cut off and not read.
+            return path, saltenv if query == "?saltenv=" else None
+    return resource, None
 
 
 def create(path, saltenv=None):
-    return "salt://" + path + ("?saltenv={}".format(saltenv) if saltenv else "")
+    query = "saltenv={}".format(saltenv) if saltenv else ""
+    return _SALT + urlunsplit(("", "", path.replace("\\", "/"), query, ""))
+
+
+def _change(url, change):
+    """Changes the path of what has no scheme or that of Salt."""
+    scheme = urlparse(url).scheme
+    if not scheme:
+        return change(url)
+    if scheme != "salt":
+        return url
+    path, saltenv = parse(url)
+    return create(change(path), saltenv)
 
 
 def is_escaped(url):
-    return url.startswith("|") or url.startswith("salt://|")
+    scheme = urlparse(url).scheme
+    return scheme in ("", "salt") and parse(url)[0].startswith("|")
 
 
 def escape(url):
-    return url if is_escaped(url) else "salt://|" + url[7:] if url.startswith("salt://") else "|" + url
+    return _change(url, lambda path: path if path.startswith("|") else "|" + path)
 
 
 def unescape(url):
-    return url.replace("salt://|", "salt://", 1) if url.startswith("salt://|") else url.lstrip("|")
+    return _change(url, lambda path: path.lstrip("|"))
 
 
 def add_env(url, saltenv):
-    return create(parse(url)[0], saltenv) if url.startswith("salt://") else url
+    return create(parse(url)[0], saltenv) if url.startswith(_SALT) else url
 
 
 def split_env(url):
     path, saltenv = parse(url)
-    return (create(path), saltenv) if url.startswith("salt://") else (url, None)
+    return (create(path), saltenv) if url.startswith(_SALT) else (url, None)
 
 
 def validate(url, protos):
-    from salt.exceptions import SaltInvocationError
-
-    if not url.startswith("salt://") and urlparse(url).scheme not in protos:
-        raise SaltInvocationError("'{}' is not a valid URL".format(url))
-
-
-def strip_url_auth(url):
-    parts = urlparse(url)
-    return urlunparse(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
-
-
-def redact_http_basic_auth(text):
-    import re
-
-    return re.sub("(https?)://.*@", r"\1://<redacted>@", text)
+    return urlparse(url).scheme in protos
 
 
 def strip_proto(url):
-    return url.partition("://")[2] if "://" in url else url
+    return re.sub("^[^:/]+://", "", url)
+
+
+def add_http_basic_auth(url, user=None, password=None, https_only=False):
+    if user is None and password is None:
+        return url
+    parts = urlparse(url)
+    if https_only and parts.scheme != "https":
+        raise ValueError("Basic Auth only supported for HTTPS")
+    who = ":".join(quote(word, safe="") for word in (user, password) if word is not None)
+    return urlunparse(parts._replace(netloc="{}@{}".format(who, parts.netloc)))
+
+
+def redact_http_basic_auth(output):
+    return re.sub("(https?)://.*@", r"\1://<redacted>@", output, flags=re.IGNORECASE)

@@ -12,7 +12,10 @@ def get_user():
         return getpass.getuser()
 
 
-get_specific_user = get_user
+def get_specific_user():
+    """Who became root with sudo."""
+    user = get_user()
+    return "sudo_{}".format(os.environ["SUDO_USER"]) if user == "root" and "SUDO_USER" in os.environ else user
 
 
 def get_uid(user=None):
@@ -26,40 +29,58 @@ def get_uid(user=None):
         return None
 
 
+def get_default_group(user):
+    return grp.getgrgid(pwd.getpwnam(user).pw_gid).gr_name
+
+
 def get_group_list(user, include_default=True):
-    names = [entry.gr_name for entry in grp.getgrall() if user in entry.gr_mem]
-    main = grp.getgrgid(pwd.getpwnam(user).pw_gid).gr_name
-    if main not in names and include_default:
-        names.append(main)
-    return sorted(name for name in names if include_default or name != main)
+    """Names of a user's groups; those of a user that does not exist are only where somebody wrote them."""
+    try:
+        main = pwd.getpwnam(user).pw_gid
+        names = {grp.getgrgid(gid).gr_name for gid in os.getgrouplist(user, main)}
+        default = get_default_group(user)
+    except KeyError:
+        names, default = {entry.gr_name for entry in grp.getgrall() if user in entry.gr_mem}, None
+    return sorted(name for name in names if include_default or name != default)
 
 
 def get_group_dict(user=None, include_default=True):
-    names = get_group_list(user, include_default) if user else [entry.gr_name for entry in grp.getgrall()]
-    return {name: grp.getgrnam(name).gr_gid for name in names}
+    return {name: grp.getgrnam(name).gr_gid for name in get_group_list(user, include_default)}
 
 
 def get_gid_list(user, include_default=True):
-    return sorted(get_group_dict(user, include_default).values())
+    return sorted(set(get_group_dict(user, include_default).values()))
 
 
 def get_gid(group=None):
     try:
-        return os.getegid() if group is None else group if isinstance(group, int) else grp.getgrnam(group).gr_gid
+        return os.getegid() if group is None else grp.getgrnam(group).gr_gid
     except KeyError:
         return None
 
 
 def chugid(runas, group=None):
+    """Makes this process one of another user."""
+    from salt.exceptions import CommandExecutionError
+
     entry = pwd.getpwnam(runas)
-    gid = grp.getgrnam(group).gr_gid if group else entry.pw_gid
-    os.setgroups(get_gid_list(runas))
-    os.setgid(gid)
-    os.setuid(entry.pw_uid)
+    try:
+        gid = grp.getgrnam(group).gr_gid if group else entry.pw_gid
+    except KeyError as exc:
+        raise CommandExecutionError("Failed to fetch the GID for {}. Error: {}".format(group, exc))
+    steps = (
+        ("set supplemental groups", lambda: os.setgroups(get_gid_list(runas))),
+        ("change the group", lambda: os.setgid(gid)), ("change the user", lambda: os.setuid(entry.pw_uid)),
+    )
+    for name, step in steps:
+        try:
+            step()
+        except OSError as exc:
+            raise CommandExecutionError("Failed to {} for {}. Error: {}".format(name, runas, exc))
 
 
 def chugid_and_umask(runas, umask, group=None):
-    if runas and runas != get_user():
-        chugid(runas, group)
+    if runas and runas != get_user() or group:
+        chugid(runas or get_user(), group)
     if umask is not None:
         os.umask(umask)

@@ -118,3 +118,9 @@ def add_metaclass(meta):
 
 def python_2_unicode_compatible(cls):
     return cls
+
+
+from salt._lazy import lazy  # noqa: E402
+
+# `six.moves` without an import of its own.
+lazy(__name__)

@@ -2,6 +2,7 @@
 import functools
 import inspect
 import logging
+import shlex
 import subprocess
 
 log = logging.getLogger(__name__)
@@ -16,7 +17,9 @@ class Depends:
         self.params = kwargs
 
     def __call__(self, function):
-        _dependencies.append((function.__module__, function.__name__, self.dependencies, self.params))
+        # Names that are local where the decorator stands count, too.
+        frame = inspect.currentframe().f_back
+        _dependencies.append((frame.f_globals.get("__name__"), function.__name__, self.dependencies, self.params, dict(frame.f_locals)))
         return function
 
 
@@ -25,9 +28,9 @@ depends = Depends
 
 def enforce(module, functions, aliases):
     """Removes functions of a module whose dependencies are missing; called after its import."""
-    for home, name, dependencies, params in _dependencies:
+    for home, name, dependencies, params, scope in _dependencies:
         shown = aliases.get(name, name)
-        if home != module.__name__ or shown not in functions or _fits(module, dependencies, params):
+        if home != module.__name__ or shown not in functions or all(_fits(module, each, params, scope) for each in dependencies):
             continue
         fallback = params.get("fallback_function")
         if fallback is None:
@@ -36,22 +39,28 @@ def enforce(module, functions, aliases):
             functions[shown] = fallback
 
 
-def _fits(module, dependencies, params):
-    for dependency in dependencies:
-        if isinstance(dependency, str):
-            if getattr(module, dependency, None) is None and not _runs(dependency, params):
-                return False
-        elif not dependency:
-            return False
-    return True
+def _fits(module, dependency, params, scope):
+    if "retcode" in params or "nonzero_retcode" in params:
+        return _ends_as_wanted(dependency, params)
+    if not isinstance(dependency, str):
+        return bool(dependency)
+    found = scope.get(dependency) or getattr(module, dependency, None)
+    if found and "version" in params:
+        from salt.utils.versions import version_cmp
+
+        return version_cmp(getattr(found, "__version__", None), params["version"]) >= 0
+    return bool(found)
 
 
-def _runs(command, params):
-    """With `retcode` the dependency is a command that has to end like that."""
-    if "retcode" not in params and "nonzero_retcode" not in params:
-        return False
-    code = subprocess.call(command, shell=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    return code != 0 if params.get("nonzero_retcode") else code == params["retcode"]
+def _ends_as_wanted(command, params):
+    """The dependency is a command, without a shell, that has to end like that."""
+    try:
+        code = subprocess.call(shlex.split(command), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    except (OSError, ValueError):
+        code = -1
+    if "retcode" in params:
+        return code == params["retcode"]
+    return (code != 0) is bool(params["nonzero_retcode"])
 
 
 def memoize(func):
@@ -60,7 +69,7 @@ def memoize(func):
 
     @functools.wraps(func)
     def remembered(*args, **kwargs):
-        key = (tuple(str(arg) for arg in args), tuple("{}={}".format(name, kwargs[name]) for name in sorted(kwargs)))
+        key = ",".join([str(arg) for arg in args] + ["{}={}".format(name, kwargs[name]) for name in sorted(kwargs)])
         if key not in cache:
             cache[key] = func(*args, **kwargs)
         return cache[key]
@@ -73,9 +82,11 @@ def timing(function):
     def timed(*args, **kwargs):
         import time
 
+        from salt.utils.args import clean_kwargs
+
         start = time.time()
         try:
-            return function(*args, **kwargs)
+            return function(*args, **clean_kwargs(**kwargs))
         finally:
             log.log(15, "Function %s took %.3f seconds to execute", function.__name__, time.time() - start)
 
@@ -83,13 +94,23 @@ def timing(function):
 
 
 def ensure_unicode_args(function):
+    """Texts are Unicode in Python 3."""
     @functools.wraps(function)
-    def decoded(*args, **kwargs):
-        from salt.utils.data import decode
+    def same(*args, **kwargs):
+        return function(*args, **kwargs)
 
-        return function(*decode(list(args)), **decode(kwargs))
+    return same
 
-    return decoded
+
+def ignores_kwargs(*kwarg_names):
+    def wrap(function):
+        @functools.wraps(function)
+        def without(*args, **kwargs):
+            return function(*args, **{key: value for key, value in kwargs.items() if key not in kwarg_names})
+
+        return without
+
+    return wrap
 
 
 def _same(*args, **kwargs):
@@ -102,26 +123,26 @@ def _same(*args, **kwargs):
 is_deprecated = with_deprecated = deprecated = _same
 
 
-def allow_one_of(*allowed):
-    return _chosen(allowed, False)
+def allow_one_of(*kwarg_names):
+    return _chosen(kwarg_names, "Only of the following is allowed: {}", None)
 
 
-def require_one_of(*required):
-    return _chosen(required, True)
+def require_one_of(*kwarg_names):
+    return _chosen(kwarg_names, "Only one of the following is allowed: {}", "One of the following must be provided: {}")
 
 
-def _chosen(names, needed):
+def _chosen(names, too_many, too_few):
+    """Counts the arguments of these names that are given and not empty."""
     def wrap(function):
         @functools.wraps(function)
         def checked(*args, **kwargs):
-            given = inspect.signature(function).bind_partial(*args, **kwargs).arguments
-            count = sum(1 for name in names if name in given or name in kwargs)
-            from salt.exceptions import SaltInvocationError
+            given = dict(zip(function.__code__.co_varnames, args), **kwargs)
+            count = sum(1 for name in names if given.get(name))
+            text = too_many if count > 1 else too_few if count == 0 else None
+            if text is not None:
+                from salt.exceptions import SaltInvocationError
 
-            if count > 1:
-                raise SaltInvocationError("Only one of the following is allowed: {}".format(", ".join(names)))
-            if needed and count == 0:
-                raise SaltInvocationError("One of the following is required: {}".format(", ".join(names)))
+                raise SaltInvocationError(text.format(", ".join(names)))
             return function(*args, **kwargs)
 
         return checked

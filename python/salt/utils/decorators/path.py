@@ -1,15 +1,17 @@
 """Functions that need a program."""
 import functools
 
+from salt.utils import path
 
-def _needs(find, names):
+
+def _needs(find, names, said):
     def wrap(function):
         @functools.wraps(function)
         def checked(*args, **kwargs):
             if find(names) is None:
                 from salt.exceptions import CommandNotFoundError
 
-                raise CommandNotFoundError("The '{}' binary was not found in $PATH.".format(names))
+                raise CommandNotFoundError(said)
             return function(*args, **kwargs)
 
         return checked
@@ -18,12 +20,8 @@ def _needs(find, names):
 
 
 def which(exe):
-    from salt.utils.path import which as find
-
-    return _needs(find, exe)
+    return _needs(path.which, exe, "The '{}' binary was not found in $PATH.".format(exe))
 
 
 def which_bin(exes):
-    from salt.utils.path import which_bin as find
-
-    return _needs(find, exes)
+    return _needs(path.which_bin, exes, "None of provided binaries({}) were found in $PATH.".format(["'{}'".format(exe) for exe in exes]))

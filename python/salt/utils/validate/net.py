@@ -1,26 +1,31 @@
 """Checks of addresses."""
 import ipaddress
 import re
+import socket
 
 
 def mac(addr):
-    return bool(re.match(r"([0-9A-F]{1,2}[:-]){5}[0-9A-F]{1,2}$", str(addr), re.IGNORECASE))
+    """Six numbers with one kind of separator."""
+    return re.match(r"[0-9A-F]{1,2}([-:.])([0-9A-F]{1,2}\1){4}[0-9A-F]{1,2}$", addr, re.IGNORECASE) is not None
 
 
-def _fits(kind, addr):
+def _address(addr, family, longest):
+    if not isinstance(addr, str):
+        return False
+    ip, _, bits = addr.rpartition("/") if "/" in addr else (addr, "", str(longest))
     try:
-        kind(str(addr))
-        return True
-    except ValueError:
+        socket.inet_pton(family, ip)
+        return 1 <= int(bits) <= longest
+    except (OSError, ValueError):
         return False
 
 
 def ipv4_addr(addr):
-    return _fits(ipaddress.IPv4Interface, addr)
+    return _address(addr, socket.AF_INET, 32)
 
 
 def ipv6_addr(addr):
-    return _fits(ipaddress.IPv6Interface, addr)
+    return _address(addr, socket.AF_INET6, 128)
 
 
 def ip_addr(addr):
@@ -29,7 +34,7 @@ def ip_addr(addr):
 
 def netmask(mask):
     try:
-        bits = "".join("{:08b}".format(int(part)) for part in str(mask).split("."))
+        ipaddress.IPv4Network("0.0.0.0/{}".format(mask))
     except ValueError:
         return False
-    return len(bits) == 32 and "01" not in bits
+    return isinstance(mask, str)

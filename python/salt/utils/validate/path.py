@@ -3,8 +3,9 @@ import os
 
 
 def is_writeable(path, check_parent=False):
-    return os.access(path, os.W_OK) or bool(
-        check_parent and not os.path.exists(path) and os.access(os.path.dirname(path) or ".", os.W_OK))
+    if os.path.lexists(path) or not check_parent:
+        return os.access(path, os.W_OK)
+    return os.access(os.path.dirname(path), os.W_OK)
 
 
 def is_readable(path):

@@ -3,4 +3,5 @@ import re
 
 
 def valid_username(user):
-    return bool(re.match(r"[a-z_][a-z0-9_-]{0,30}[$]?$", str(user)))
+    """Whether it begins as a name does; at most 32 characters."""
+    return isinstance(user, str) and len(user) <= 32 and re.match(r"[a-z_]", user, re.IGNORECASE) is not None

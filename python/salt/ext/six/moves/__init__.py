@@ -31,3 +31,8 @@ UserList = collections.UserList
 UserString = collections.UserString
 shlex_quote = shlex.quote
 getcwd = __import__("os").getcwd
+
+from salt._lazy import lazy  # noqa: E402
+
+# `six.moves.urllib` without an import of its own: reading it takes a while.
+lazy(__name__)
