@@ -1,5 +1,5 @@
 // Converts anything thrown while rendering to a JinjaError with position and template stack.
-import { HaliteError, messageOf } from '../../../base/errors/index.ts';
+import { HaliteError, messageOf, PythonException } from '../../../base/errors/index.ts';
 import { isSyntaxFamily, JinjaError, PyError, sourceExcerpt, type TemplateFrame } from './errors.ts';
 import type { Runtime } from './runtime/runtime.ts';
 
@@ -12,6 +12,7 @@ const saltTypes: Readonly<Record<string, string>> = {
 function pyTypeOf(error: unknown): string {
   // A JinjaError comes from a function that itself renders a template.
   if (error instanceof PyError || error instanceof JinjaError) return error.pyType;
+  if (error instanceof PythonException) return error.name;
   if (error instanceof HaliteError) return saltTypes[error.code] ?? 'SaltException';
   if (error instanceof RangeError) return /call stack/i.test(error.message) ? 'RecursionError' : 'MemoryError';
   return 'Exception';

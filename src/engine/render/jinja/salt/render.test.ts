@@ -1,6 +1,6 @@
 // Rendering as Salt does it: texts of errors, final newline, environment options, relative imports, the salt object.
 import { describe, expect, it } from 'vitest';
-import { HaliteError } from '../../../../base/errors/index.ts';
+import { HaliteError, PythonException } from '../../../../base/errors/index.ts';
 import { slsNames } from '../../sls-context.ts';
 import { renderSaltTemplate, SaltRenderError, saltFunctions } from '../index.ts';
 
@@ -18,10 +18,16 @@ const functions = saltFunctions({
         throw new HaliteError('call.failed', 'it failed');
       };
     }
+    if (name === 'test.python') {
+      return () => {
+        const place = '  File "/srv/_modules/net.py", line 5, in make\n    node["id"]\n';
+        throw new PythonException('KeyError', "'id'", `Traceback (most recent call last):\n${place}KeyError: 'id'\n`);
+      };
+    }
     return name === 'test.echo' ? ([value]) => value : undefined;
   },
   hasModule: (name) => name === 'test',
-  names: () => ['test.boom', 'test.echo'],
+  names: () => ['test.boom', 'test.echo', 'test.python'],
 });
 
 function render(source: string, { files = {}, sls, opts = {}, salt = functions }: Setup = {}): Promise<string> {
@@ -84,6 +90,12 @@ describe('error texts', () => {
   it('adds the trace to errors of other kinds', async () => {
     expect((await failure('a\n{{ 1/0 }}\n')).message).toBe(
       'Jinja error: division by zero\nTraceback (most recent call last):\n  File "<template>", line 2, in top-level template code\nZeroDivisionError: division by zero\n\n; line 2\n\n---\na\n{{ 1/0 }}    <======================\n---',
+    );
+  });
+
+  it('goes on with the trace of a function in Python', async () => {
+    expect((await failure('a\n{{ salt["test.python"]() }}\n')).message).toContain(
+      'Jinja error: \'id\'\nTraceback (most recent call last):\n  File "<template>", line 2, in top-level template code\n  File "/srv/_modules/net.py", line 5, in make\n    node["id"]\nKeyError: \'id\'\n\n; line 2\n',
     );
   });
 
@@ -153,7 +165,9 @@ describe('rules', () => {
     expect(await render("{{ 'test.echo' in salt }} {{ 'x.y' in salt }} {{ salt.nomod is defined }}")).toBe(
       'True False False',
     );
-    expect(await render('{{ salt | list }} {{ salt.test.nope is defined }}')).toBe("['test.boom', 'test.echo'] False");
+    expect(await render('{{ salt | list }} {{ salt.test.nope is defined }}')).toBe(
+      "['test.boom', 'test.echo', 'test.python'] False",
+    );
   });
 
   it('waits for functions and files', async () => {

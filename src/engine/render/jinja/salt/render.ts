@@ -1,6 +1,6 @@
 // Rendering as Salt does it: environment options, relative imports, the final newline, and Salt's error texts.
 import { posix } from 'node:path';
-import { HaliteError } from '../../../../base/errors/index.ts';
+import { HaliteError, PythonException } from '../../../../base/errors/index.ts';
 import {
   type Context,
   createEnvironment,
@@ -162,7 +162,15 @@ function traceText(error: JinjaError): string {
     const text = frame.source.split('\n')[frame.line - 1]?.trim();
     return frame.template === undefined || !text ? shown : `${shown}\n    ${text}`;
   });
-  return ['Traceback (most recent call last):', ...lines, `${error.pyType}: ${error.message}`, ''].join('\n');
+  const head = 'Traceback (most recent call last):\n';
+  const own = lines.map((line) => `${line}\n`).join('');
+  const { cause } = error;
+  if (!(cause instanceof PythonException)) return `${head}${own}${error.pyType}: ${error.message}\n`;
+  // What a function in Python raised goes on in its files; what that came from stands before it.
+  const start = cause.trace.lastIndexOf(head);
+  return start < 0
+    ? head + own + cause.trace
+    : cause.trace.slice(0, start) + head + own + cause.trace.slice(start + head.length);
 }
 
 function prefixOf(pyType: string): string {
