@@ -4,7 +4,7 @@ import os
 import sys
 import types
 
-from . import bridge, channel, errors, loader, logs, packs, values
+from . import bridge, channel, errors, loader, logs, packs, printed, values
 
 DEEPEST = 200
 _slots = {"opts": {}, "grains": {}, "pillar": {}}
@@ -149,7 +149,8 @@ def run(frame, kind, path, name, version, function, args, kwargs):
     found = file.functions.get(function)
     if found is None:
         found = getattr(file.module, function)
-    return settle(found(*args, **kwargs))
+    with printed.lines_of(kind):
+        return settle(found(*args, **kwargs))
 
 
 def settle(value):

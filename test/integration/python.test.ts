@@ -116,6 +116,10 @@ def ask(target, count=1):
     return client.cmd(target, 'test.echo', [count])
 def other(): return __salt__['gardener.ask']('m1', 5)
 def core(): return sorted(__salt__['manage.up']())
+def tell():
+    print('first')
+    print('second', end='')
+    return 3
 `,
 });
 
@@ -296,6 +300,7 @@ it('runs on the master too, each call in a process of its own', async () => {
   expect(await runner('saltutil.sync_runners')).toEqual(['runners.gardener']);
   expect(await runner('gardener.ask', 'm1', '7')).toEqual({ m1: 7 });
   expect(await Promise.all([runner('gardener.other'), runner('gardener.core')])).toEqual([{ m1: 5 }, ['m1']]);
+  expect((await fleet.run('salt-run', ['gardener.tell', '--out=json'])).stdout).toBe('first\nsecond\n3\n');
 });
 
 it('ends with its job, whatever it does', async () => {

@@ -51,6 +51,10 @@ const table: Readonly<Record<string, Answer>> = {
     caller.progress?.(text(line));
     return null;
   },
+  print: async ([lines], { caller }) => {
+    caller.print?.(text(lines));
+    return caller.print !== undefined;
+  },
   event: fire,
   listen: (_args, { caller }) => listen(caller),
   next_event: (args, { caller }) => nextEvent(caller, args),
