@@ -36,7 +36,8 @@ export function Chart({ label, names, data, height = 160 }: ChartProps) {
           ...{
             width: element.clientWidth,
             height,
-            padding: [8, 8, 0, 0],
+            // Half a label of time stands beyond the end.
+            padding: [8, 30, 0, 0],
             legend: { show: names.length > 1, live: false },
           },
           cursor: { y: false, points: { size: 6 } },
