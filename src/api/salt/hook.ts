@@ -7,6 +7,7 @@ import { ApiError } from '../http/errors.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Caller } from '../master.ts';
 import type { WebhookSecret } from '../settings.ts';
+import { nameOf } from './root.ts';
 
 /** Everybody on the bus would see them. */
 const secretHeaders = new Set(['x-auth-token', 'cookie', 'authorization', 'proxy-authorization']);
@@ -31,7 +32,9 @@ export async function hook(api: Api, exchange: Exchange, caller: Caller | undefi
       hint: 'The master has no key for them: give it the block of the API in its configuration and restart it.',
     });
   const by = caller ? { token: caller.token } : { hookKey: key! };
-  await limits.run('hooks', () => master.hook(by, exchange.peer.address, args));
+  // One sender cannot keep the others out.
+  const sender = caller ? nameOf(caller) : `hook ${exchange.peer.address}`;
+  await limits.run(sender, () => master.hook(by, exchange.peer.address, args));
   exchange.send({ value: newDict([['success', true]]) });
 }
 
