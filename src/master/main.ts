@@ -205,6 +205,7 @@ export async function runMaster(opts: MasterOpts, log: Logger): Promise<RunningM
   const ports = await openPorts(transport, { opts, log, keys, secrets, fleet, publisher, requestPort }).catch(
     async (error: unknown) => {
       await local.close();
+      tokens.close();
       await library?.close();
       trust.close();
       await closeCluster();
@@ -274,6 +275,7 @@ export async function runMaster(opts: MasterOpts, log: Logger): Promise<RunningM
       await pillars.close();
       await ports.close();
       await local.close();
+      tokens.close();
       await library?.close();
       events.stop();
       await clusterView.stop();

@@ -47,5 +47,6 @@ export async function* upstream(
   }
 }
 
-const isAway = (error: unknown): boolean =>
-  error instanceof HaliteError && (error.code === 'daemon.unreachable' || error.code === 'wire.closed');
+/** Or it cannot look at the token for the moment. */
+const away = new Set<string>(['daemon.unreachable', 'wire.closed', 'store.unavailable']);
+export const isAway = (error: unknown): boolean => error instanceof HaliteError && away.has(error.code);

@@ -58,6 +58,7 @@ export function fromMaster(error: unknown): ApiError | undefined {
   const { code, hint, message } = error;
   const status = words[code];
   if (status === 503) return masterAway();
+  if (code === 'store.unavailable') return new ApiError(503, message, { code, hint, headers: { 'Retry-After': '5' } });
   if (code === 'auth.failed' && /^Too many/.test(hint ?? ''))
     return new ApiError(429, message, { code, hint, headers: { 'Retry-After': secondsIn(hint) } });
   if (status !== undefined) return new ApiError(status, message, { code, hint });

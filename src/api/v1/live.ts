@@ -7,6 +7,7 @@ import { HaliteError, messageOf } from '../../base/errors/index.ts';
 import { globMatcher } from '../../base/util/fnmatch.ts';
 import type { Api } from '../api.ts';
 import type { StreamEvent, StreamItem } from '../events/items.ts';
+import { isAway } from '../events/upstream.ts';
 import type { Caller, MasterSession } from '../master.ts';
 import { eventMessage, fleetMessages, jobMessages, type Message } from './messages.ts';
 import { problemOf } from './problems.ts';
@@ -65,9 +66,6 @@ function sourceOf(topic: string, options: TopicOptions): Source {
 const isEvents = (topic: string): boolean => topic.startsWith('events:');
 const patienceMs = 120_000;
 const retryMs = 500;
-
-const isAway = (error: unknown): boolean =>
-  error instanceof HaliteError && (error.code === 'daemon.unreachable' || error.code === 'wire.closed');
 
 interface Running {
   readonly options: string;

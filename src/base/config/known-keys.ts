@@ -8,7 +8,7 @@ export const moduleKeys: ReadonlySet<string> = new Set(
   cluster_election_max cluster_election_min cluster_join_timeout config_dir configure_console_logger
   configure_ext_handlers configure_file_logger configure_granular_levels consul consul_config cloud
   delegated_functions delegated_modules add_delegated_functions add_delegated_modules diff_cache_events digicert
-  disable_keepalive dns docker docker-registries drac driver eauth eauth_redis_host eauth_redis_port enable_cloud_grains
+  disable_keepalive dns docker docker-registries drac driver eauth enable_cloud_grains
   etcd etcd_config executor_opts ext_processes extra_filerefs fileserver_events fileserver_ftp_timeout filter_events
   fluent_handler force_color formula_path gpg_keydir gpg_homedir grafana halite halite_api hard_timeout inventory_base_uri jenkins
   k8s keystone kubernetes kubernetes-kubeconfig ldap libcloud_compute libcloud_dns libcloud_loadbalancer

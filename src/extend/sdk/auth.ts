@@ -9,6 +9,11 @@ import type { ArgsOf, Params } from './params.ts';
 export interface Login {
   readonly username: string;
   readonly password: string;
+  /**
+   * The certificate (DER) whose key the caller has proven to hold over TLS, then those of authorities that came with it.
+   * Only salt-api can add it; a module that ignores it loses nothing.
+   */
+  readonly certificate?: readonly Uint8Array[];
 }
 
 /** A login that was accepted. */

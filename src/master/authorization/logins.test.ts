@@ -1,5 +1,5 @@
 // Logins and tokens: equal answers to every failure, limits, and which rules a token stands for.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -87,6 +87,13 @@ describe('a login', () => {
     expect(await failureOf(given('ann'), '10.0.0.1')).toBe('accepted');
   });
 
+  it('without a name, of whom a certificate or a provider says who it is, is not blocked by strangers', async () => {
+    sessions['own'] = { check: ({ password }) => (password === 'good' ? { username: 'fred' } : undefined) };
+    for (let at = 0; at < 120; at++) await failureOf(given('', 'wrong'), `10.0.0.${at % 12}`);
+    expect(await failureOf(given('', 'good'), '10.0.1.1')).toBe('accepted');
+    expect(await failureOf(given('', 'good'), '10.0.0.1')).toMatch(/type "eauth"/);
+  });
+
   it('waits when its address tried many names', async () => {
     for (let at = 0; at < 30; at++) await failureOf(given(`user ${at}`, 'wrong'), '10.0.0.1');
     expect(await failureOf(given('fred'), '10.0.0.1')).toMatch(/for user fred/);
@@ -108,6 +115,8 @@ describe('a login', () => {
     expect(await failureOf(given('fred'))).toBe('accepted');
   });
 });
+
+const notNow = 'The master cannot reach its tokens now.';
 
 describe('a token', () => {
   const made = async (name: string, eauth = 'own'): Promise<string> =>
@@ -159,6 +168,24 @@ describe('a token', () => {
     raw['external_auth'] = { other: newDict() };
     await expect(logins.ofToken(token)).rejects.toThrow('Authentication failure of type "token" occurred.');
     expect(await logins.lookUp(token)).toBeUndefined();
+  });
+
+  it('is not called wrong while the tokens cannot be read: clients would forget it', async () => {
+    const token = await made('fred');
+    renameSync(join(folder, 'tokens'), join(folder, 'away'));
+    writeFileSync(join(folder, 'tokens'), '');
+    for (const call of [
+      () => logins.ofToken(token),
+      () => logins.lookUp(token),
+      () => made('fred'),
+      () => logins.dropToken(token),
+      () => logins.listTokens(),
+    ])
+      await expect(call()).rejects.toMatchObject({ code: 'store.unavailable', message: notNow });
+    expect(logged.join()).toContain(folder);
+    rmSync(join(folder, 'tokens'));
+    renameSync(join(folder, 'away'), join(folder, 'tokens'));
+    expect(await may(token, 'test.ping')).toBe(true);
   });
 
   it('asks for the groups of its user when it has none, and expands targets of the module', async () => {

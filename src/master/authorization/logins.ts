@@ -31,6 +31,8 @@ export interface GivenLogin {
   readonly eauth: string | undefined;
   readonly username: string | undefined;
   readonly password: string | undefined;
+  /** Of which the API says that the caller holds its key, with those of authorities behind it. */
+  readonly certificate?: readonly Uint8Array[];
 }
 
 /** Where a login comes from; undefined for the local socket, whose users have no address. */
@@ -62,7 +64,7 @@ export class Logins {
 
   /** Throws auth.failed. */
   async login(given: GivenLogin, from: Origin): Promise<Identity> {
-    const { eauth = '', username, password } = given;
+    const { eauth = '', username } = given;
     const counted = countedFor(eauth, username ?? '', from);
     const waitMs = this.#throttle.waitOf(counted);
     if (waitMs > 0 || this.#pending >= mostPending) this.counts.add('throttled');
@@ -72,7 +74,7 @@ export class Logins {
     const { now = Date.now } = this.#parts;
     const started = now();
     try {
-      const identity = await this.#check(eauth, username, password);
+      const identity = await this.#check(given);
       this.counts.add('accepted');
       this.#throttle.succeeded(counted.filter(({ most }) => most === mostByUserAndAddress));
       return identity;
@@ -89,14 +91,13 @@ export class Logins {
 
   /** Who a token stands for; throws auth.failed. */
   async ofToken(token: string): Promise<Identity> {
-    const identity = await this.#identityOf(token).catch((error: unknown) => this.#broken('token', error));
+    const found = await this.lookUp(token);
+    const identity = found && (await this.#identityOf(found).catch((error: unknown) => this.#broken('token', error)));
     if (!identity) throw tokenFailure();
     return identity;
   }
 
-  async #identityOf(token: string): Promise<Identity | undefined> {
-    const found = await this.lookUp(token);
-    if (!found) return undefined;
+  async #identityOf(found: StoredToken): Promise<Identity> {
     const { name, eauth } = found;
     const session = await this.#parts.modules.session(eauth);
     const groups = found.groups ?? (await session.groups?.(name)) ?? [];
@@ -110,10 +111,18 @@ export class Logins {
     return undefined;
   }
 
+  /** Callers learn that it is not their fault: a client that hears of a wrong token forgets it. */
+  async #stored<T>(work: Promise<T>): Promise<T> {
+    return work.catch((error: unknown) => {
+      this.#broken('token', error);
+      throw new HaliteError('store.unavailable', 'The master cannot reach its tokens now.');
+    });
+  }
+
   /** A token that is valid now, whose module is still configured. */
   async lookUp(token: string): Promise<StoredToken | undefined> {
     if (!isToken(token)) return undefined;
-    const found = await this.#parts.tokens.get(token);
+    const found = await this.#stored(this.#parts.tokens.get(token));
     return found && this.#parts.modules.block(found.eauth) ? found : undefined;
   }
 
@@ -128,7 +137,9 @@ export class Logins {
     const seconds = Math.min(may && chosen !== undefined && chosen >= 1 ? chosen : own, longestTokenSeconds);
     const start = Date.now() / 1000;
     const rules = opts.raw['keep_acl_in_token'] === true ? await this.#listOf(identity) : undefined;
-    return tokens.create({ name, eauth, groups, start, expire: start + seconds, ...(rules ? { rules } : {}) });
+    return this.#stored(
+      tokens.create({ name, eauth, groups, start, expire: start + seconds, ...(rules ? { rules } : {}) }),
+    );
   }
 
   /** A new token that ends when this one would have ended; this one is dead. Undefined when it is not valid. */
@@ -136,17 +147,17 @@ export class Logins {
     const found = await this.lookUp(token);
     if (!found) return undefined;
     const { token: _old, ...data } = found;
-    const made = await this.#parts.tokens.create({ ...data, start: Date.now() / 1000 });
-    await this.#parts.tokens.delete(token);
+    const made = await this.#stored(this.#parts.tokens.create({ ...data, start: Date.now() / 1000 }));
+    await this.dropToken(token);
     return made;
   }
 
   dropToken(token: string): Promise<boolean> {
-    return this.#parts.tokens.delete(token);
+    return this.#stored(this.#parts.tokens.delete(token));
   }
 
   listTokens(): Promise<StoredToken[]> {
-    return this.#parts.tokens.list();
+    return this.#stored(this.#parts.tokens.list());
   }
 
   /** The same as they are written in the configuration, for programs that show a user what the user may do. */
@@ -184,13 +195,16 @@ export class Logins {
     return theirs ? [...theirs] : configuredRules(block, identity, opts.raw['permissive_acl'] === true);
   }
 
-  async #check(eauth: string, username: string | undefined, password: string | undefined): Promise<Identity> {
+  async #check({ eauth = '', username, password, certificate }: GivenLogin): Promise<Identity> {
     const { opts, modules } = this.#parts;
     if (username === undefined || password === undefined) throw refused('name and password must be texts');
     if (username.length > longestName || password.length > longestPassword)
       throw refused('name or password is too long');
     const session = await modules.session(eauth);
-    const accepted: Accepted | undefined = await session.check({ username, password });
+    const accepted: Accepted | undefined = await session.check({
+      ...{ username, password },
+      ...(certificate ? { certificate } : {}),
+    });
     if (!accepted) throw refused('the module does not accept them');
     const name = accepted.username ?? username;
     // Directories and databases ignore spaces around a name, which the rules compare.
@@ -223,7 +237,8 @@ function countedFor(eauth: string, username: string, from: Origin): Counted[] {
   const user = `${eauth.slice(0, 64)}\0${username.slice(0, longestName)}`;
   return [
     { key: `${user}\0${from ?? ''}`, most: mostByUserAndAddress },
-    { key: user, most: mostByUser },
+    // Modules that know the name themselves are asked without one: strangers must not block all of their users.
+    ...(username === '' ? [] : [{ key: user, most: mostByUser }]),
     ...(from === undefined ? [] : [{ key: `address\0${from}`, most: mostByAddress }]),
   ];
 }

@@ -5,7 +5,6 @@ import { restBlock } from '../../base/config/rest-block.ts';
 import { messageOf } from '../../base/errors/index.ts';
 import type { Logger } from '../../base/log/index.ts';
 import type { Loader } from '../../extend/loader/index.ts';
-import { TokenFiles } from '../../store/tokens/localfs.ts';
 import type { TokenStore } from '../../store/tokens/tokens.ts';
 import { AuthModules } from '../authorization/auth-modules.ts';
 import { Authorization } from '../authorization/authorization.ts';
@@ -13,6 +12,7 @@ import { Logins } from '../authorization/logins.ts';
 import { NoThrottle } from '../authorization/throttle.ts';
 import { UserKeys } from '../authorization/user-keys.ts';
 import type { Targets } from '../publish/targets.ts';
+import { openTokens } from './tokens.ts';
 
 export interface AccessParts {
   readonly opts: MasterOpts;
@@ -29,10 +29,7 @@ export interface Access {
 
 export function buildAccess({ opts, log, loader, targets }: AccessParts): Access {
   const modules = new AuthModules({ opts, log, loader });
-  const tokens = new TokenFiles(opts.token_dir, String(opts.hash_type));
-  const { eauth_tokens: driver } = opts.raw;
-  if (driver !== undefined && driver !== null && driver !== 'localfs')
-    log.warn('eauth_tokens has no effect: tokens are always files in token_dir', { driver: String(driver) });
+  const tokens = openTokens(opts, log);
   const rest = restBlock(opts.raw)?.options;
   const counted = rest === undefined || dictGet(rest, 'login_throttle') !== false;
   if (!counted) log.warn('login_throttle is false: failed logins are not counted, and passwords can be guessed');

@@ -1,34 +1,40 @@
 // Tokens as files, in the form of Salt's `localfs`: the name of a file is the token, so the folder is secret too.
-import { createHash, randomBytes } from 'node:crypto';
 import { chmodSync, constants, mkdirSync } from 'node:fs';
 import { open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pack, unpack } from '../../base/codec/msgpack/index.ts';
 import type { Value } from '../../base/codec/value.ts';
-import { HaliteError, messageOf } from '../../base/errors/index.ts';
 import { replaceFile } from '../../base/util/replace-file.ts';
-import { isToken, readTokenValue, type StoredToken, type TokenData, type TokenStore, tokenValue } from './tokens.ts';
+import {
+  isToken,
+  mostListed,
+  newToken,
+  readTokenValue,
+  type StoredToken,
+  type TokenData,
+  type TokenStore,
+  tokenValue,
+  unavailable,
+} from './tokens.ts';
 
 /** A token with all the rules of its user is far below this. */
 const mostBytes = 1024 * 1024;
-const mostListed = 10_000;
 
 export class TokenFiles implements TokenStore {
   readonly #folder: string;
-  readonly #hash: string;
+  readonly #hashType: string;
   readonly #now: () => number;
 
   constructor(folder: string, hashType: string, now: () => number = Date.now) {
     this.#folder = folder;
     this.#now = now;
-    // 32 hexadecimal digits are the least that is accepted as a token.
-    this.#hash = hashType === 'md5' || hashType === 'sha1' ? 'sha256' : hashType;
+    this.#hashType = hashType;
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     chmodSync(folder, 0o700);
   }
 
   async create(data: TokenData): Promise<StoredToken> {
-    const token = createHash(this.#hash).update(randomBytes(512)).digest('hex');
+    const token = newToken(this.#hashType);
     const stored = { ...data, token };
     await replaceFile(join(this.#folder, token), pack(tokenValue(stored), { bin: true }), 0o600);
     return stored;
@@ -48,7 +54,6 @@ export class TokenFiles implements TokenStore {
     return undefined;
   }
 
-  /** At most some thousand, which is more than anybody reads. */
   async list(): Promise<StoredToken[]> {
     const found: StoredToken[] = [];
     for (const token of await this.#names()) {
@@ -76,6 +81,8 @@ export class TokenFiles implements TokenStore {
   async sweep(): Promise<void> {
     for (const token of await this.#names()) await this.get(token);
   }
+
+  close(): void {}
 
   async #names(): Promise<string[]> {
     const names = await readdir(this.#folder).catch((error: unknown) => {
@@ -113,7 +120,3 @@ function readStored(bytes: Uint8Array, token: string): StoredToken | undefined {
   }
   return readTokenValue(value, token);
 }
-
-/** Such a token is refused for now, and not deleted. */
-const unavailable = (error: unknown): HaliteError =>
-  new HaliteError('store.unavailable', `The tokens cannot be read: ${messageOf(error)}`, { cause: error });

@@ -27,7 +27,26 @@ export const masterAccess = [
     default: '',
     doc: 'Back end asked for permissions when it is not the one that authenticates.',
   },
-  { name: 'eauth_tokens', type: 'str', default: 'localfs', doc: 'Where login tokens are stored.' },
+  {
+    name: 'eauth_tokens',
+    type: 'str',
+    default: 'localfs',
+    doc: 'Where login tokens are stored: `localfs` (files), `sqlite` (a database file), `redis` or `rediscluster`.',
+  },
+  {
+    name: 'eauth_redis_host',
+    type: 'str',
+    assumed: 'localhost',
+    doc: 'Redis server of login tokens, with `eauth_tokens: redis`.',
+  },
+  { name: 'eauth_redis_port', type: 'int', assumed: 6379, doc: 'Its port.' },
+  { name: 'eauth_redis_username', type: 'str', since: 'Halite 0.1', doc: 'Name of the account there.' },
+  {
+    name: 'eauth_redis_password',
+    type: 'str',
+    since: 'Halite 0.1',
+    doc: 'Its password. Without one, whoever can write to that Redis can log in as every user.',
+  },
   {
     name: 'eauth_tokens.cache_driver',
     type: ['null', 'str'],

@@ -16,7 +16,12 @@ const ofMaster: Readonly<Record<string, Rule>> = {
     value ? missing("Salt's own cluster of masters is refused at start: use the option cluster") : undefined,
   cluster_peers: (value) =>
     Array.isArray(value) && value.length > 0 ? missing('see cluster_id: use the option cluster') : undefined,
-  eauth_tokens: (value) => (value === 'localfs' ? undefined : missing('tokens are always files (localfs)')),
+  eauth_tokens: (value) => {
+    if (value === 'localfs') return undefined;
+    return value === 'rediscluster'
+      ? differs('tokens are stored in another form there: users log in again')
+      : missing('tokens are files (localfs), or in sqlite, redis or rediscluster');
+  },
   'keys.cache_driver': (value) =>
     value === 'localfs_key'
       ? undefined
