@@ -10,14 +10,16 @@ import { language, theme } from '../state/settings.ts';
 import { t } from '../text/text.ts';
 
 const lastMethod = 'halite.eauth';
+const certificateMethod = 'pki';
 
 export function Login() {
   const facts = useLoad(authMethods, []);
   const offered = facts.value.value ?? [];
-  const methods = offered.filter(({ start }) => start === '');
+  const byCertificate = offered.find(({ name: method }) => method === certificateMethod);
+  const methods = offered.filter(({ name: method, start }) => start === '' && method !== certificateMethod);
   const elsewhere = offered.filter(({ start }) => start !== '');
   const known = facts.value.value !== undefined || facts.problem.value !== undefined;
-  const asks = known && (methods.length > 0 || elsewhere.length === 0);
+  const asks = known && (methods.length > 0 || (elsewhere.length === 0 && !byCertificate));
   const [name, setName] = useState('');
   const [password, setPassword] = useState('');
   const [chosen, setChosen] = useState(() => localStorage.getItem(lastMethod) ?? '');
@@ -27,21 +29,28 @@ export function Login() {
   useEffect(() => field.current?.focus(), [asks]);
   const eauth = methods.some((method) => method.name === chosen) ? chosen : (methods[0]?.name ?? '');
 
-  const submit = async (event: Event): Promise<void> => {
-    event.preventDefault();
+  const enter = async (work: () => Promise<void>, refused: string): Promise<void> => {
     setBusy(true);
     setTrouble('');
     try {
-      await logIn(name, password, eauth);
-      localStorage.setItem(lastMethod, eauth);
+      await work();
       restartLink();
     } catch (error) {
       setPassword('');
-      setTrouble(textOf(error));
+      setTrouble(textOf(error, refused));
     } finally {
       setBusy(false);
     }
   };
+  const submit = async (event: Event): Promise<void> => {
+    event.preventDefault();
+    await enter(async () => {
+      await logIn(name, password, eauth);
+      localStorage.setItem(lastMethod, eauth);
+    }, t('login.refused'));
+  };
+  const showCertificate = (): Promise<void> =>
+    enter(() => logIn('', '', certificateMethod), t('login.certificateRefused'));
 
   const fields = (
     <>
@@ -88,12 +97,17 @@ export function Login() {
           <Logo />
           <h1>Halite</h1>
         </div>
-        {facts.problem.value && <p class="form-trouble">{textOf(facts.problem.value)}</p>}
+        {facts.problem.value && <p class="form-trouble">{textOf(facts.problem.value, t('login.refused'))}</p>}
         {elsewhere.map(({ name: method, label, start }) => (
           <a key={method} class="button main" href={startAddress(start)}>
             {label}
           </a>
         ))}
+        {byCertificate && (
+          <Button {...(asks ? {} : { kind: 'main' })} disabled={busy} onClick={() => void showCertificate()}>
+            {t('login.certificate')}
+          </Button>
+        )}
         {asks && fields}
         <p class="form-trouble" role="alert">
           {trouble}
@@ -132,8 +146,8 @@ const startAddress = (start: string): string => {
 /** The identity provider has sent the browser back, but nobody was logged in. */
 const wasRefused = (): boolean => new URLSearchParams(location.search).get('login') === 'refused';
 
-function textOf(error: unknown): string {
+function textOf(error: unknown, refused: string): string {
   if (!(error instanceof Problem)) return String(error);
   if (error.message === 'no-answer') return t('problem.noAnswer');
-  return error.status === 401 ? t('login.refused') : [error.message, error.hint].filter(Boolean).join(' · ');
+  return error.status === 401 ? refused : [error.message, error.hint].filter(Boolean).join(' · ');
 }

@@ -45,6 +45,11 @@ export const commonTexts = {
   'login.method': ['Method', '认证方式'],
   'login.enter': ['Log in', '登录'],
   'login.busy': ['Logging in …', '正在登录…'],
+  'login.certificate': ['Log in with a certificate', '使用证书登录'],
+  'login.certificateRefused': [
+    'Your browser has shown no certificate that is accepted.',
+    '浏览器没有提供可接受的证书。',
+  ],
   'login.refused': ['The name or the password is not right.', '用户名或密码不正确。'],
   'problem.title': ['This did not work', '操作未成功'],
   'problem.noRight': ['You may not see this', '没有权限查看'],

@@ -9,9 +9,15 @@ import { socketName } from '../engine/client/socket.ts';
 import { connectIpc, type IpcClient } from '../protocol/wire/ipc.ts';
 import { isProblem, type Problem } from '../protocol/wire/messages/fields.ts';
 
-export type Credentials =
-  | { readonly token: string }
-  | { readonly eauth: string; readonly username: string; readonly password: string };
+export interface Login {
+  readonly eauth: string;
+  readonly username: string;
+  readonly password: string;
+  /** The word of the API about the certificate of the client. */
+  readonly certificate?: string;
+}
+
+export type Credentials = { readonly token: string } | Login;
 
 /** Who a token stands for. */
 export interface Who {
@@ -195,7 +201,7 @@ export class Master {
 
   /** The token with its data and the rules of the user. */
   login(
-    credentials: Credentials,
+    credentials: Login,
     from: string,
     tokenExpire: Value | undefined,
     about: Readonly<Record<string, string>> = {},

@@ -1,10 +1,11 @@
 // Listens for HTTP: TLS, and limits for connections that are slow, silent or too many.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
+import { createServer as createTlsServer, Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { HaliteError } from '../base/errors/index.ts';
 import type { Logger } from '../base/log/index.ts';
-import { Renewal, readCertificate } from './certificate.ts';
+import { Renewal, readCertificate, type TlsFiles } from './certificate.ts';
+import type { ClientCertificates } from './client-certificates.ts';
 import type { ApiSettings } from './settings.ts';
 
 const limits = {
@@ -30,6 +31,7 @@ export interface Listener {
 export interface Handlers {
   request(request: IncomingMessage, response: ServerResponse): void;
   upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void;
+  readonly certificates: ClientCertificates | undefined;
 }
 
 export async function listen(settings: ApiSettings, log: Logger, handlers: Handlers): Promise<Listener> {
@@ -41,7 +43,8 @@ export async function listen(settings: ApiSettings, log: Logger, handlers: Handl
     for (const server of servers) server.close();
     throw error;
   }
-  const renewal = settings.tls && new Renewal(settings.tls, servers, log);
+  const files = tlsFiles(settings);
+  const renewal = files && new Renewal(files, servers, log, () => handlers.certificates?.renewed());
   return {
     renew: () => renewal?.run(),
     addresses: servers.map((server) => {
@@ -57,6 +60,8 @@ export async function listen(settings: ApiSettings, log: Logger, handlers: Handl
   };
 }
 
+const tlsFiles = ({ tls, clientAuthorities: clients }: ApiSettings): TlsFiles | undefined => tls && { ...tls, clients };
+
 function listenOn(
   host: string,
   settings: ApiSettings,
@@ -64,9 +69,13 @@ function listenOn(
   handlers: Handlers,
   connections: Set<Socket>,
 ): Promise<Server> {
-  const server: Server = settings.tls
-    ? createTlsServer({ ...limits, ...readCertificate(settings.tls), handshakeTimeout: 15_000 })
+  const files = tlsFiles(settings);
+  // Who shows no certificate, or a wrong one, may still log in with a password.
+  const asked = files?.clients ? { requestCert: true, rejectUnauthorized: false } : {};
+  const server: Server = files
+    ? createTlsServer({ ...limits, ...readCertificate(files), ...asked, handshakeTimeout: 15_000 })
     : createServer(limits);
+  if (server instanceof TlsServer) handlers.certificates?.follow(server);
   server.maxHeadersCount = mostHeaders;
   server.maxConnections = mostConnections;
   const byAddress = new Map<string, number>();

@@ -20,6 +20,8 @@ export interface ApiSettings {
   readonly hosts: readonly string[];
   /** Undefined: without TLS. */
   readonly tls: { readonly crt: string; readonly key: string; readonly chain: string | undefined } | undefined;
+  /** Whose certificates of clients are accepted; undefined when nobody logs in with one, and without TLS. */
+  readonly clientAuthorities: ClientAuthorities | undefined;
   readonly rootPrefix: string;
   readonly webhookUrl: string;
   readonly webhookDisableAuth: boolean;
@@ -71,6 +73,13 @@ export interface SingleSignOn {
   readonly redirectUri: string | undefined;
 }
 
+/** Files of `external_auth: pki`. */
+export interface ClientAuthorities {
+  readonly ca: string;
+  /** Undefined: no certificate is revoked. */
+  readonly crl: string | undefined;
+}
+
 /** One entry of `webhook_secrets`. */
 export interface WebhookSecret {
   /** Below the address of hooks: `/github`. */
@@ -111,10 +120,12 @@ class Reader {
   all(raw: PlainDict): ApiSettings {
     const enabled = isTexts(raw['netapi_enable_clients']) ? raw['netapi_enable_clients'] : [];
     const disabled = isTexts(raw['netapi_disable_clients']) ? raw['netapi_disable_clients'] : [];
+    const tls = this.#tls();
     const settings = {
       port: this.#number('port', 0, 0, 65_535),
       hosts: this.#hosts(),
-      tls: this.#tls(),
+      tls,
+      clientAuthorities: tls && clientAuthorities(raw['external_auth']),
       rootPrefix: withoutEnd(this.#text('root_prefix') ?? '/'),
       webhookUrl: this.#path('webhook_url', '/hook'),
       webhookDisableAuth: this.#flag('webhook_disable_auth', false),
@@ -258,6 +269,14 @@ class Reader {
     }
     return known;
   }
+}
+
+function clientAuthorities(modules: Value | undefined): ClientAuthorities | undefined {
+  const block = isDict(modules) ? dictGet(modules, 'pki') : undefined;
+  const text = (name: string): string | undefined =>
+    (isDict(block) && asText(dictGet(block, name) ?? null)) || undefined;
+  const ca = text('^ca_file') ?? text('ca_file');
+  return ca === undefined ? undefined : { ca, crl: text('^crl_file') };
 }
 
 function singleSignOn(modules: Value | undefined): SingleSignOn | undefined {

@@ -195,8 +195,9 @@ it('wrong passwords do not take the places of calls', async () => {
   const { api: small, stop } = await api.second(['disable_ssl: True', 'thread_pool: 1', 'socket_queue_size: 0']);
   let failing = 6;
   const wrong = { username: 'nobody', password: 'wrong', eauth: 'sharedsecret' };
-  const logins = Array.from({ length: failing }, async () => {
-    const { status } = await small.ask('POST', '/login', { json: wrong });
+  const paths = ['/login', '/token', '/halite/v1/session'];
+  const logins = Array.from({ length: failing }, async (_, at) => {
+    const { status } = await small.ask('POST', paths[at % paths.length]!, { json: wrong });
     failing -= 1;
     return status;
   });

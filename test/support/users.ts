@@ -45,8 +45,8 @@ nodegroups:
 /** Minions m1 and m2, of which m1 has the grain and the pillar that the rules name. */
 export async function startUsers(configure: (fleet: Deployment) => void = () => undefined): Promise<Deployment> {
   const fleet = await Deployment.create();
-  configure(fleet);
   writeFileSync(fleet.path('etc/master.d/eauth.conf'), usersConfig(fleet.root));
+  configure(fleet);
   writeFileSync(fleet.path('users'), 'root:pw of root\nops1:pw\nother:pw\n', { mode: 0o600 });
   writeFileSync(fleet.path('srv/pillar/top.sls'), 'base: {m1: [gold]}\n');
   writeFileSync(fleet.path('srv/pillar/gold.sls'), 'class: gold\n');

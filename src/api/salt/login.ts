@@ -3,12 +3,12 @@ import { numberField, textField } from '../../base/codec/fields.ts';
 import { asPlainDict, newDict, type PlainDict, PyFloat } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import type { Api } from '../api.ts';
+import { certificateModule } from '../client-certificates.ts';
 import { bodyValue } from '../http/body.ts';
 import { cookieHeader } from '../http/credentials.ts';
 import { ApiError, fromMaster, noPermission } from '../http/errors.ts';
 import type { Exchange } from '../http/exchange.ts';
-import { isListed } from '../http/peer.ts';
-import type { ApiSettings } from '../settings.ts';
+import { logIn, mayLogIn } from '../log-in.ts';
 
 export async function loginPage(_api: Api, exchange: Exchange): Promise<void> {
   const value = newDict([
@@ -32,26 +32,28 @@ async function fieldsOf(exchange: Exchange): Promise<PlainDict> {
 
 export async function login(api: Api, exchange: Exchange, _rest = '', refusal?: ApiError): Promise<void> {
   const fields = await fieldsOf(exchange);
-  const [username, password, eauth] = ['username', 'password', 'eauth'].map((name) => textField(fields, name));
-  const from = exchange.peer.address;
-  const { settings, master, loginLimits } = api;
-  const allowed = mayLogIn(settings, username ?? '', from);
-  if (!allowed || username === undefined || password === undefined || eauth === undefined) {
+  const eauth = textField(fields, 'eauth');
+  // A certificate needs neither.
+  const usual = eauth === certificateModule ? '' : undefined;
+  const [username = usual, password = usual] = ['username', 'password'].map((name) => textField(fields, name));
+  const { settings, master } = api;
+  if (username === undefined || password === undefined || eauth === undefined) {
     // That the master is away is said first.
     await master.reach();
-    throw allowed ? refused() : noPermission();
+    throw mayLogIn(settings, username ?? '', exchange.peer.address) ? refused() : noPermission();
   }
-  const wanted = fields['token_expire'];
-  const made = await loginLimits
-    .run(`login ${from}`, () => master.login({ username, password, eauth }, from, wanted))
-    .catch((error: unknown) => {
+  const login = { username, password, eauth };
+  const made = await logIn(api, exchange, { login, seconds: fields['token_expire'], refused: noPermission }).catch(
+    async (error: unknown) => {
       const known = fromMaster(error);
+      if (error instanceof ApiError && error.status === 401) await master.reach();
       throw error instanceof HaliteError && error.code === 'auth.failed' && known?.status === 401 ? refused() : error;
-    });
+    },
+  );
   const token = textField(made, 'token') ?? '';
   if (refusal) {
     // Nobody gets to know this token.
-    await master.logout(token, from);
+    await master.logout(token, exchange.peer.address);
     throw refusal;
   }
   const [start, expire] = [numberField(made, 'start') ?? 0, numberField(made, 'expire') ?? 0];
@@ -77,11 +79,4 @@ export async function login(api: Api, exchange: Exchange, _rest = '', refusal?: 
       ...(settings.enableSessions ? { 'Set-Cookie': cookie } : {}),
     },
   });
-}
-
-/** `api_acl`: the own entry of a user, else `*`, else nobody. */
-export function mayLogIn({ apiAcl }: ApiSettings, user: string, from: string): boolean {
-  if (!apiAcl) return true;
-  const places = apiAcl.get(user) ?? apiAcl.get('*') ?? [];
-  return places.includes('*') || isListed(from, places);
 }

@@ -2,28 +2,28 @@
 import { textField } from '../../base/codec/fields.ts';
 import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import type { Api } from '../api.ts';
-import { ApiError } from '../http/errors.ts';
+import { certificateModule } from '../client-certificates.ts';
+import { ApiError, noPermission } from '../http/errors.ts';
 import type { Exchange } from '../http/exchange.ts';
+import { logIn } from '../log-in.ts';
 import { numberOf } from '../lowstate/chunk.ts';
 import { lowstateOf } from './root.ts';
 
 const mostLogins = 16;
 
-export async function token({ master, loginLimits }: Api, exchange: Exchange): Promise<void> {
+export async function token(api: Api, exchange: Exchange): Promise<void> {
   const chunks = await lowstateOf(exchange);
   if (chunks.length > mostLogins) throw new ApiError(400, `A request has at most ${mostLogins} logins`);
-  const from = exchange.peer.address;
-  const logins = chunks.map(loginOf);
-  const made = await loginLimits.run(`login ${from}`, async () => {
-    const tokens: Value[] = [];
-    for (const { seconds, ...login } of logins) tokens.push(withoutPerms(await master.login(login, from, seconds)));
-    return tokens;
-  });
+  const made: Value[] = [];
+  for (const { seconds, ...login } of chunks.map(loginOf))
+    made.push(withoutPerms(await logIn(api, exchange, { login, seconds, refused: noPermission })));
   exchange.send({ value: made, headers: { 'Cache-Control': 'no-store' } });
 }
 
 function loginOf(chunk: PlainDict) {
-  const [eauth, username, password] = ['eauth', 'username', 'password'].map((name) => textField(chunk, name));
+  const eauth = textField(chunk, 'eauth');
+  const usual = eauth === certificateModule ? '' : undefined;
+  const [username = usual, password = usual] = ['username', 'password'].map((name) => textField(chunk, name));
   if (eauth === undefined || username === undefined || password === undefined)
     throw new ApiError(400, 'Require "username", "password", and "eauth" params');
   return { eauth, username, password, seconds: numberOf(chunk['token_expire']) };

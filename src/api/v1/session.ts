@@ -3,9 +3,10 @@ import { z } from 'zod';
 import { numberField, textField } from '../../base/codec/fields.ts';
 import { asPlainDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import type { Api } from '../api.ts';
+import { certificateModule } from '../client-certificates.ts';
 import { ApiError } from '../http/errors.ts';
 import type { Exchange } from '../http/exchange.ts';
-import { mayLogIn } from '../salt/login.ts';
+import { logIn } from '../log-in.ts';
 import { agentOf } from './agent.ts';
 import { argsOf, openRoute, type Route, route } from './route.ts';
 import { login, session } from './schemas.ts';
@@ -62,8 +63,9 @@ export const sessionRoutes: readonly Route[] = [
       }),
     },
     async ({ api, exchange }) => {
-      const { eauth: modules, singleSignOn } = api.settings;
-      const methods = modules.map((eauth): Value => {
+      const { eauth: modules, singleSignOn, clientAuthorities } = api.settings;
+      const usable = modules.filter((eauth) => eauth !== certificateModule || clientAuthorities !== undefined);
+      const methods = usable.map((eauth): Value => {
         const linked = eauth === 'oidc' ? singleSignOn : undefined;
         const label = linked?.label ?? labels[eauth] ?? eauth;
         return newDict([['eauth', eauth], ['label', label], ...(linked ? [['start', 'oidc/start'] as const] : [])]);
@@ -77,14 +79,9 @@ export const sessionRoutes: readonly Route[] = [
       ...{ summary: 'Log in: a token, also as a cookie.', fails: [429] },
     },
     async ({ api, exchange, body, request }) => {
-      const { username, password, eauth, token_expire: wanted } = body;
-      const from = exchange.peer.address;
-      if (!mayLogIn(api.settings, username, from)) throw refused();
+      const { token_expire: seconds, ...login } = body;
       const about = { agent: agentOf(exchange.request.headers), request };
-      const made = await api.limits.run(`login ${from}`, () =>
-        api.master.login({ username, password, eauth }, from, wanted, about),
-      );
-      await sendToken(api, exchange, made);
+      await sendToken(api, exchange, await logIn(api, exchange, { login, seconds, about, refused }));
     },
   ),
   route(

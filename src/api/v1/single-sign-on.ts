@@ -8,12 +8,12 @@ import { parseValue } from '../../base/codec/json/index.ts';
 import { asPlainDict, type PlainDict } from '../../base/codec/value.ts';
 import { HaliteError, messageOf } from '../../base/errors/index.ts';
 import type { Api } from '../api.ts';
-import { ApiError } from '../http/errors.ts';
+import { ApiError, noPermission } from '../http/errors.ts';
 import type { Exchange } from '../http/exchange.ts';
-import { mayLogIn } from '../salt/login.ts';
+import { logIn } from '../log-in.ts';
 import type { SingleSignOn } from '../settings.ts';
 import { agentOf } from './agent.ts';
-import { notThere } from './problems.ts';
+import { notThere, problemOf } from './problems.ts';
 import { openRoute, type Route } from './route.ts';
 import { sessionCookie } from './session-cookie.ts';
 
@@ -189,7 +189,7 @@ interface Back {
 }
 
 async function callback(api: Api, exchange: Exchange, { code, state }: Back, request: string): Promise<void> {
-  const { settings, master } = api;
+  const { settings } = api;
   const sso = settings.singleSignOn;
   if (!sso) throw notThere();
   const begun = unsealed(exchange.request.headers.cookie);
@@ -199,21 +199,16 @@ async function callback(api: Api, exchange: Exchange, { code, state }: Back, req
   if (!begun || begun.state !== state || code === undefined) return refuse();
   const token = await asked(api, () => tokenFor(sso, code, begun)).catch(() => '');
   if (!hasNonce(token, begun.nonce)) return refuse();
-  const from = exchange.peer.address;
   const about = { agent: agentOf(exchange.request.headers), request };
   const login = { eauth: 'oidc', username: '', password: token };
   let made: PlainDict;
   try {
-    made = await api.limits.run(`login ${from}`, () => master.login(login, from, undefined, about));
+    made = await logIn(api, exchange, { login, about, refused: noPermission });
   } catch (error) {
-    if (error instanceof HaliteError && error.code === 'auth.failed') return refuse();
+    if (problemOf(error)?.status === 401) return refuse();
     throw error;
   }
   const own = textField(made, 'token') ?? '';
-  if (!mayLogIn(settings, textField(made, 'name') ?? '', from)) {
-    await master.logout(own, from);
-    return refuse();
-  }
   const seconds = (numberField(made, 'expire') ?? 0) - Date.now() / 1000;
   redirect(exchange, `${page}#${begun.to}`, [sessionCookie(api, exchange, own, seconds), gone]);
 }

@@ -21,7 +21,6 @@ const absent: Readonly<Record<string, string>> = {
     'it needs a Python process with your Django project: let the project answer a login request, and use rest or oidc',
   keystone: 'use oidc, which Keystone offers for its users',
   yubico: 'use pam with pam_yubico',
-  pki: 'a certificate counts only on a TLS connection to salt-api, never as a password',
 };
 
 export class AuthModules {

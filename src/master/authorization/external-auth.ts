@@ -19,15 +19,16 @@ export function blockOf(externalAuth: Value | undefined, eauth: string): Dict | 
   return found && isDict(found[1]) ? found[1] : undefined;
 }
 
-/** `^filename` and similar keys are parameters of the module and never users. */
-const isParameter = (key: string): boolean => key.startsWith('^');
+/** `^filename` and similar keys are parameters of the module and never users; Salt writes one of them without the mark. */
+const isParameter = (key: string, value: Value): boolean =>
+  key.startsWith('^') || (key === 'ca_file' && typeof value === 'string');
 
 /** Parameters of the module, by name without the `^`. */
 export function parametersOf(block: Dict): [string, Value][] {
   return dictEntries(block)
     .map(([key, value]) => [pyStr(key), value] as [string, Value])
-    .filter(([key]) => isParameter(key))
-    .map(([key, value]) => [key.slice(1), value]);
+    .filter(([key, value]) => isParameter(key, value))
+    .map(([key, value]) => [key.replace(/^\^/, ''), value]);
 }
 
 type EntryKind = 'user' | 'group' | 'everybody';
@@ -41,7 +42,7 @@ export interface Entry {
 export function entriesOf(block: Dict): Entry[] {
   return dictEntries(block)
     .map(([key, rules]) => [pyStr(key), rules] as const)
-    .filter(([key]) => !isParameter(key))
+    .filter(([key, value]) => !isParameter(key, value))
     .map(([key, rules]): Entry => {
       if (key === '*') return { kind: 'everybody', name: key, rules };
       return key.endsWith('%') ? { kind: 'group', name: key.slice(0, -1), rules } : { kind: 'user', name: key, rules };

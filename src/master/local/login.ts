@@ -2,17 +2,25 @@
 import { textField } from '../../base/codec/fields.ts';
 import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
+import { claimedChain } from '../../protocol/wire/messages/certificate.ts';
 import { readCredentials } from '../../protocol/wire/messages/clear.ts';
 import { tokenValue } from '../../store/tokens/tokens.ts';
 import type { Logins } from '../authorization/logins.ts';
 
 export type LoginParts = Pick<Logins, 'login' | 'makeToken' | 'lookUp' | 'dropToken' | 'permsOf'>;
 
+export interface LoginCalls {
+  readonly logins: LoginParts;
+  /** With which the API signs what it says about certificates; undefined when nobody logs in with one. */
+  readonly certificateKey: Uint8Array | undefined;
+}
+
 /** Answers `login`, `token` and `logout`; undefined for every other call. */
-export function loginCall(logins: LoginParts, verb: string, args: PlainDict): Promise<Value> | undefined {
+export function loginCall(calls: LoginCalls, verb: string, args: PlainDict): Promise<Value> | undefined {
+  const { logins } = calls;
   switch (verb) {
     case 'login':
-      return login(logins, args);
+      return login(calls, args);
     case 'token':
       return whoIs(logins, args);
     case 'logout':
@@ -22,8 +30,11 @@ export function loginCall(logins: LoginParts, verb: string, args: PlainDict): Pr
   }
 }
 
-async function login(logins: LoginParts, args: PlainDict): Promise<Value> {
-  const identity = await logins.login(readCredentials(args), originOf(args));
+async function login({ logins, certificateKey: key }: LoginCalls, args: PlainDict): Promise<Value> {
+  const claimed = textField(args, 'certificate');
+  const certificate = key && claimed !== undefined ? claimedChain(key, claimed) : undefined;
+  const given = { ...readCredentials(args), ...(certificate ? { certificate } : {}) };
+  const identity = await logins.login(given, originOf(args));
   const made = tokenValue(await logins.makeToken(identity, args['token_expire']));
   return newDict([...Object.entries(made), ['perms', await logins.permsOf(identity)]]);
 }

@@ -18,12 +18,15 @@ import {
   sharedLimits,
   trustedUser,
 } from '../../protocol/wire/ipc.ts';
+import { certificateKeyName } from '../../protocol/wire/messages/certificate.ts';
 import { readCredentials } from '../../protocol/wire/messages/clear.ts';
 import { isProblem } from '../../protocol/wire/messages/fields.ts';
+import { hookKeyName } from '../../protocol/wire/messages/hook.ts';
 import { type BatchRequest, readLocalPublish } from '../../protocol/wire/messages/local.ts';
 import type { JobStore } from '../../store/jobs.ts';
 import type { KeyStore } from '../../store/keys.ts';
 import type { Authorization, Caller } from '../authorization/authorization.ts';
+import { blockOf } from '../authorization/external-auth.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { MetricsService } from '../metrics/service.ts';
 import type { BatchOptions } from '../publish/batch.ts';
@@ -34,11 +37,12 @@ import type { SharedKeys } from '../shared/keys.ts';
 import type { KeyChanges } from '../sign-in/key-changes.ts';
 import type { Tracker } from '../tracking/tracker.ts';
 import type { ViewContext, Views } from '../views/verbs.ts';
+import { ApiKey } from './api-key.ts';
 import { Audit } from './audit.ts';
 import { EventTail } from './event-tail.ts';
 import { externalEvents } from './external-events.ts';
 import { callFunction, type FunctionCallParts } from './function-call.ts';
-import { fireHook, HookKey } from './hook.ts';
+import { fireHook } from './hook.ts';
 import { type LoginParts, loginCall, originOf } from './login.ts';
 import { Once } from './once.ts';
 import { sshCall } from './ssh-call.ts';
@@ -111,7 +115,9 @@ export async function listenLocal(given: LocalParts): Promise<IpcServer> {
     return restoring;
   };
   const parts: Served = { ...given, tail: new EventTail(given.bus), started, audit, once, restored };
-  const hookKey = new HookKey(parts.opts);
+  const hookKey = new ApiKey(parts.opts, hookKeyName);
+  const byCertificate = blockOf(parts.opts.raw['external_auth'], 'pki') !== undefined;
+  const certificateKey = byCertificate ? new ApiKey(parts.opts, certificateKeyName).bytes : undefined;
   const verbs = new Map<string, Verb>([
     // Authenticates the caller before anything large is sent.
     ['hello', async function* () {}],
@@ -137,7 +143,7 @@ export async function listenLocal(given: LocalParts): Promise<IpcServer> {
   const handler = async (call: IpcCall): Promise<void> => {
     // Whether it is ready is no secret: its own port for metrics tells it to everybody, too.
     if (call.verb === 'ready') return void (await stream(call, health(parts)));
-    const login = loginCall(parts.logins, call.verb, call.args);
+    const login = loginCall({ logins: parts.logins, certificateKey }, call.verb, call.args);
     if (login) return void (await call.send(await audited(audit, call, login)));
     const verb = verbs.get(call.verb) ?? (await loadViews()).verbs.get(call.verb);
     if (!verb) throw new HaliteError('call.unknown', `the master has no call '${call.verb}'`);
