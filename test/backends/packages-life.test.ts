@@ -185,7 +185,7 @@ describe.skipIf(obstacle !== undefined || !sshd)('packages', () => {
     expect(await ok('ls /etc/salt/pki/minion/minion.pem')).toContain('minion.pem');
     await ok('HALITE_PURGE_KEYS=yes apt-get purge -y halite-minion');
     expect(await ok('ls /etc/salt /etc/salt/pki')).not.toContain('minion');
-  }, 300_000);
+  });
 
   it('start nothing when they are told so, and find what a package of Salt hid: its service, its keys', async () => {
     // A system with systemd, as far as the scripts of packages look at it; scripts/try-packages.mjs has a real one.
@@ -203,5 +203,5 @@ describe.skipIf(obstacle !== undefined || !sshd)('packages', () => {
     expect(await ok('cat /root/asked')).not.toMatch(/start/);
     await ok(bootstrap(older, 'minion'));
     expect(await ok('cat /root/asked')).toContain('try-restart salt-minion.service\n');
-  }, 300_000);
+  });
 });

@@ -28,7 +28,7 @@ describe.skipIf(obstacle !== undefined || !sshd)('states over salt-ssh', () => {
     systems.push(...(await Promise.all([preparedSystem(), preparedSystem()])));
     const [overSsh] = systems as [DisposableSystem];
     command = await sshInside(overSsh, { saltSsh: join(halite.bin, 'salt-ssh'), id: 'real' });
-  }, 120_000);
+  });
   afterAll(() => Promise.all(systems.map((system) => system.destroy())));
 
   it('change the same as on a minion, and nothing the second time', async () => {

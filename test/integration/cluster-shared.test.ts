@@ -178,7 +178,7 @@ describe.skipIf(natsPrograms().length === 0)('three masters', () => {
       eventually(
         `mover to be at ${id} alone`,
         async () => (await explain(m2, 'mover')).live_connections?.map(({ master }) => master).join() === id,
-        { timeoutMs: 60_000 },
+        { timeoutMs: 120_000 },
       );
     await isAt('m3');
     expect((await textOf(m2, 'cluster.drain', 'm3')).text).toMatch(/m3 holds nothing and follows no job: stop it/);
@@ -188,7 +188,7 @@ describe.skipIf(natsPrograms().length === 0)('three masters', () => {
     expect((await textOf(m1, 'doctor.fleet')).text).toMatch(/m3 starts no new jobs since .*\(cluster\.drain\)/);
     await textOf(m1, 'cluster.drain', 'm3', 'undo=True');
     await eventually('it not to be shown', async () => !(await textOf(m1, 'cluster.status')).text.includes('(drained'));
-  }, 120_000);
+  });
 
   it('end when they are told to while their ports are closed for a trial', async () => {
     const m3 = masters.master(2);

@@ -171,7 +171,7 @@ describe.skipIf(natsPrograms().length === 0)('a cluster that grows', () => {
     const jobs = [m1, m2].map(async (master) => {
       while (goesOn) answers.push((await master.salt('web1', 'test.echo', 'meanwhile', '-t', '30')).stdout);
     });
-    await eventually('jobs', () => answers.length > 1, { timeoutMs: 60_000 });
+    await eventually('jobs', () => answers.length > 1);
     const status = async (): Promise<string> => (await m1.run('salt-run', ['cluster.status'])).stdout;
     expect(await runner(m1, 'cluster.rekey')).toMatch(/have the key 2 .*The old one opens nothing from .* on/);
     expect(await status()).toMatch(/key 2 of the cluster is used since .* UTC.*; the one before opens until .* UTC/);

@@ -225,7 +225,7 @@ describe.skipIf(!sshd)('salt-ssh when something breaks', () => {
     expect((await done).stdout).toContain('its result is removed with its folder');
     writeFileSync(gate, '');
     await eventually('the folder to be removed', () => !existsSync(folder));
-  }, 60_000);
+  });
 
   it('removes what a transfer left that was killed there', async () => {
     const place = join(field.path('targets/web'), 'halite');
@@ -239,7 +239,7 @@ describe.skipIf(!sshd)('salt-ssh when something breaks', () => {
     const parts = readdirSync(place).filter((name) => name.startsWith('.part-'));
     expect(parts).toEqual([alive]);
     rmSync(join(place, alive));
-  }, 60_000);
+  });
 
   it('records jobs also while no master runs', async () => {
     const jid = '20260101010101000001';

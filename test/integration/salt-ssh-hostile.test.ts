@@ -231,7 +231,7 @@ describe.skipIf(!sshd)('a hostile target', () => {
     const silent = "if (start.includes('mine.update')) for (;;) read(1);\ndone(true);";
     const { stdout } = await attack(silent, '--roster-file', roster, '-L', 'liar,honest', 'state.apply', 'asks');
     expect(stdout).toContain("{'honest': 'mined'}");
-  }, 120_000);
+  });
 
   it('sends a million bytes of noise before its first word, and is not believed', async () => {
     field.write(

@@ -108,7 +108,7 @@ describe.skipIf(!sshd || !inNamespaces)('passwords of salt-ssh', () => {
     } finally {
       field.write('etc/master.d/jump.conf', '');
     }
-  }, 90_000);
+  });
 
   it('of keys are told to ssh', async () => {
     const key = field.path('phrased');

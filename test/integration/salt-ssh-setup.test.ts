@@ -117,7 +117,7 @@ describe.skipIf(!sshd)('targets of salt-ssh', () => {
     expect(code).toBe(130);
     writeFileSync(gate, '');
     expect(existsSync(ran)).toBe(false);
-  }, 60_000);
+  });
 
   it.skipIf(!gpg)(
     'have a pillar that is decrypted here',

@@ -180,7 +180,7 @@ describe.skipIf(!sshd)('hosts without a minion', () => {
     expect(stdout, stderr).toMatch(/stdout:\s+app-/);
     expect(readFileSync(gate, 'utf8')).toBe('mined\n');
     expect(readdirSync(field.path('targets'))).toEqual([]);
-  }, 60_000);
+  });
 
   it('leave nothing behind with -w and -W', async () => {
     expect((await field.run('db', 'test.ping', '-w')).stdout).toBe('db:\n    True\n');

@@ -66,7 +66,7 @@ describe('Halite above', () => {
       for (const { fleet } of lower) await fleet.destroy();
       await top.destroy();
     }
-  }, 300_000);
+  });
 });
 
 /** What each master of masters is asked; the answers of a real one and of ours are the same. */

@@ -152,7 +152,7 @@ describe('two masters with one key, and six minions with a scheduled highstate',
       return code === 0 && JSON.stringify(JSON.parse(stdout)) === JSON.stringify([fine]);
     };
     // One that has too much to do says nothing in time, and is named.
-    await eventually('all to say it', examine, { timeoutMs: 100_000, describe: () => found });
+    await eventually('all to say it', examine, { timeoutMs: 120_000, describe: () => found });
   });
 
   it(
