@@ -8,7 +8,7 @@ ExecStart=/bin/sleep infinity
 [Install]
 WantedBy=multi-user.target`;
 
-const put = (folder) => `mkdir -p ${folder}/etc/salt ${folder}/lib/systemd/system
+const put = (folder) => `rm -f /etc/salt/minion; mkdir -p ${folder}/etc/salt ${folder}/lib/systemd/system
 printf 'acceptance_wait_time: 1\\n' >${folder}/etc/salt/minion
 cat >${folder}/lib/systemd/system/salt-minion.service <<'END'
 ${unit}

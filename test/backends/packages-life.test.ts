@@ -197,11 +197,21 @@ describe.skipIf(obstacle !== undefined || !sshd)('packages', () => {
     expect(await ok('readlink /etc/systemd/system/salt-minion.service')).toBe('/dev/null\n');
     await ok(bootstrap(older, '--no-start minion'));
     expect((await sh('test -L /etc/systemd/system/salt-minion.service')).status).toBe(1);
-    expect(await ok('cat /etc/salt/minion.d/pki.conf')).toBe('pki_dir: /var/lib/salt/pki/minion\n');
+    expect(await ok('cat /etc/salt/minion.d/distribution.conf')).toBe(
+      'pki_dir: /var/lib/salt/pki/minion\nuser: root\n',
+    );
     expect(await ok('grep -E "^enable|start" /root/asked')).toBe('enable salt-minion.service\n');
     await ok(bootstrap(newer, '--no-start minion'));
     expect(await ok('cat /root/asked')).not.toMatch(/start/);
     await ok(bootstrap(older, 'minion'));
     expect(await ok('cat /root/asked')).toContain('try-restart salt-minion.service\n');
+    // Salt's package takes its place back: nothing of it goes with what is left of ours.
+    await ok('apt-get remove -y halite-minion');
+    expect(await ok('cat /root/asked')).not.toContain('disable');
+    await ok('mkdir -p /lib/systemd/system /var/cache/salt/minion; touch /lib/systemd/system/salt-minion.service');
+    await ok('HALITE_PURGE_KEYS=yes apt-get purge -y halite-minion');
+    expect(await ok('ls -d /var/cache/salt/minion /etc/salt/minion')).toBe(
+      '/etc/salt/minion\n/var/cache/salt/minion\n',
+    );
   });
 });
