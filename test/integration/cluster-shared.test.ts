@@ -183,7 +183,7 @@ describe.skipIf(natsPrograms().length === 0)('three masters', () => {
     await isAt('m3');
     expect((await textOf(m2, 'cluster.drain', 'm3')).text).toMatch(/m3 holds nothing and follows no job: stop it/);
     await isAt('m1');
-    expect((await m2.salt('mover', 'test.echo', 'moved')).stdout).toContain('moved');
+    expect((await m2.salt('mover', 'test.echo', 'moved', '-t', '30')).stdout).toContain('moved');
     expect((await textOf(m1, 'cluster.status')).text).toMatch(/ m3 .*\(drained: starts no new jobs\)/);
     expect((await textOf(m1, 'doctor.fleet')).text).toMatch(/m3 starts no new jobs since .*\(cluster\.drain\)/);
     await textOf(m1, 'cluster.drain', 'm3', 'undo=True');
