@@ -38,9 +38,9 @@ class CommandExecutionError(SaltException):
 
 
 def _nested(info):
-    from salt._nested import nested
+    from salt.output.nested import output
 
-    return nested(info).rstrip()
+    return output(info).rstrip()
 
 
 class LoggingRuntimeError(RuntimeError):

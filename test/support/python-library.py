@@ -44,7 +44,7 @@ MODULES.update(
     json_="salt.utils.json", functools_="salt.utils.functools", itertools_="salt.utils.itertools", exceptions="salt.exceptions",
     decorators_path="salt.utils.decorators.path", decorators_jinja="salt.utils.decorators.jinja", version="salt.version",
     validate_net="salt.utils.validate.net", validate_path="salt.utils.validate.path", validate_user="salt.utils.validate.user",
-    exitcodes="salt.defaults.exitcodes", defaults="salt.defaults",
+    exitcodes="salt.defaults.exitcodes", defaults="salt.defaults", nested="salt.output.nested",
 )
 
 
@@ -138,6 +138,8 @@ def main():
             names[name] = importlib.import_module(module)
         except ImportError as exc:
             names[name] = exc
+    if isinstance(names["nested"], types.ModuleType):
+        names["nested"].__opts__ = {}
     try:
         import salt.ext.six
         import salt.ext.six.moves

@@ -3,9 +3,8 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from numbers import Number
 
-
-def nested(data):
-    return "\n".join(_lines(data, 0, ""))
+# Extensions that call it set this first.
+__opts__ = {}
 
 
 def _lines(data, indent, prefix):
@@ -41,3 +40,8 @@ def _entries(data):
         return [(key, data[key]) for key in sorted(data)]
     except TypeError:
         return sorted(((str(key), value) for key, value in data.items()), key=lambda entry: entry[0])
+
+
+def output(ret, **kwargs):
+    """As the outputter is called, with `nested_indent`."""
+    return "\n".join(_lines(ret, kwargs.get("nested_indent", 0), ""))
