@@ -12,27 +12,27 @@ const outer = Buffer.allocUnsafeSlow(blockBytes + digestBytes);
 
 /** A key of at most one block, which RFC 2104 uses as it is. */
 export class HmacKey {
-  /** The key combined with the inner and the outer constant. Not from Node's pool, of which it would hold 8 kB. */
-  readonly #blocks = new Uint8Array(2 * blockBytes);
-  readonly #length: number;
+  /**
+   * A copy: Node's pool would hold 8 kB for it. So short an array needs no memory outside the heap of V8, and it is kept
+   * for every minion.
+   */
+  readonly #key: Uint8Array;
 
   constructor(key: Uint8Array) {
     if (key.length > blockBytes) throw new RangeError('an HMAC key of more than one block');
-    this.#length = key.length;
-    for (let at = 0; at < blockBytes; at++) {
-      const byte = key[at] ?? 0;
-      this.#blocks[at] = byte ^ innerByte;
-      this.#blocks[blockBytes + at] = byte ^ outerByte;
-    }
+    this.#key = new Uint8Array(key);
   }
 
   digest(message: Uint8Array): Buffer {
     if (message.length > longest) return this.start().update(message).digest();
-    const blocks = this.#blocks;
-    for (let at = 0; at < blockBytes; at++) {
-      inner[at] = blocks[at] as number;
-      outer[at] = blocks[blockBytes + at] as number;
+    const key = this.#key;
+    for (let at = 0; at < key.length; at++) {
+      const byte = key[at] as number;
+      inner[at] = byte ^ innerByte;
+      outer[at] = byte ^ outerByte;
     }
+    inner.fill(innerByte, key.length, blockBytes);
+    outer.fill(outerByte, key.length, blockBytes);
     inner.set(message, blockBytes);
     outer.set(hash('sha256', inner.subarray(0, blockBytes + message.length), 'buffer'), blockBytes);
     return hash('sha256', outer, 'buffer');
@@ -40,10 +40,6 @@ export class HmacKey {
 
   /** For messages that are read in parts. */
   start(): Hmac {
-    const key = this.#blocks.slice(0, this.#length);
-    return createHmac(
-      'sha256',
-      key.map((byte) => byte ^ innerByte),
-    );
+    return createHmac('sha256', this.#key);
   }
 }

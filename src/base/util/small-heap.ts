@@ -1,4 +1,5 @@
 // A small heap for programs that are mostly idle, because a minion should use as little of its machine as possible.
+import { PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
@@ -25,6 +26,30 @@ const flags = [
 export function keepYoungSmall(): void {
   setImmediate(() => setFlagsFromString('--semi-space-growth-factor=1'));
 }
+
+/** Both halves of a young generation of 4 MB: larger ones save no time that could be measured. */
+const youngEnough = 8 << 20;
+
+/**
+ * For a program with much to do and much to keep: the young generation stops growing at a quarter of what it may have, and
+ * the old one is collected when it has grown by two fifths, where V8 would wait until it has doubled or more. Most of a
+ * master's memory was garbage: 50 MB after a `test.ping` on 2,000 minions, 100 MB after some.
+ */
+export function boundGarbage(): void {
+  setImmediate(() => {
+    setFlagsFromString('--heap-growing-percent=40');
+    // V8 has no setting for this while it runs, except not to grow any more.
+    const watch = new PerformanceObserver(() => {
+      if (sizeOf('new_space') < youngEnough) return;
+      setFlagsFromString('--semi-space-growth-factor=1');
+      watch.disconnect();
+    });
+    watch.observe({ entryTypes: ['gc'] });
+  });
+}
+
+const sizeOf = (name: string): number =>
+  getHeapSpaceStatistics().find((space) => space.space_name === name)?.physical_space_size ?? 0;
 
 /** Heap in use once everything is loaded; undefined in programs without a small heap. */
 let usedAtStart: number | undefined;
