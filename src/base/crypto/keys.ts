@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { HaliteError } from '../errors/index.ts';
 import { exists, giveTo, placeNew, replaceFile } from './key-files.ts';
+import { plainPublicKey } from './public-text.ts';
 
 export interface GenerateOptions {
   readonly passphrase?: string | undefined;
@@ -110,7 +111,8 @@ export function loadPublicKey(pemText: string, options: LoadOptions = {}): KeyOb
   }
   let key: KeyObject;
   try {
-    key = createPublicKey(pemText.trim());
+    const text = pemText.trim();
+    key = plainPublicKey(text) ?? createPublicKey(text);
   } catch (cause) {
     throw new HaliteError('crypto.key', 'The public key is damaged', { cause });
   }
