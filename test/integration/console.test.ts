@@ -124,7 +124,7 @@ describe.skipIf(!hasBrowser)('a job', () => {
     await api.fleet.minion('m2').stop();
     const preview = ['m*', 'test.ping', '--preview-target', '--explain'];
     await eventually('the master to notice it', async () =>
-      (await api.fleet.salt(...preview)).stdout.includes('1 away'),
+      (await api.fleet.salt(...preview)).stderr.includes('1 away'),
     );
     await goTo('/run?tgt=m*');
     await page.getByRole('button', { name: 'Only the 1 connected ones' }).click();
