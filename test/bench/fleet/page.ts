@@ -61,7 +61,7 @@ export function pageOf(results: Results, scenarios: readonly Scenario[], command
   const rounds = Math.max(0, ...results.rounds.map(({ round }) => round + 1));
   return [
     '# Figures of the fleet',
-    `Made by \`${command}\` on ${results.at.slice(0, 10)}: Halite and Salt ${results.salt} in turn, each with a fresh master, ${rounds} rounds; the median, and the least and the most in brackets. ` +
+    `Made by \`${command}\` on ${results.at.slice(0, 10)}: Halite and Salt ${results.salt} in turn, each with a fresh master, ${rounds === 1 ? 'one round' : `${rounds} rounds`}; the median, and the least and the most in brackets. ` +
       `${machine.processors} processors (${machine.model}), ${machine.memoryGb} GB, Node ${machine.node}, load before the first round ${machine.load}.` +
       (results.quick ? ' **These are sizes that only show that the scenarios work: the figures mean nothing.**' : ''),
     '',
