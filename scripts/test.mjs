@@ -77,7 +77,7 @@ async function runVitest(projects) {
   const folder = mkdtempSync(join(tmpdir(), 'halite-report-'));
   const report = join(folder, 'report.json');
   // Files with daemons of ours use a third of a processor each: the rest of their time they wait.
-  const more = projects.some((name) => name !== 'unit') ? 2 : 0;
+  const more = projects.some((name) => name !== 'unit') ? 3 : 0;
   const workers = Math.min(4, Math.max(2, availableParallelism())) + more;
   const args = [
     'node_modules/vitest/vitest.mjs',
